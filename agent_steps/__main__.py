@@ -1,0 +1,62 @@
+"""The finished agent in a terminal: ``python -m agent_steps "task"``, in the folder that it is to work in."""
+import sys
+
+# `python -m` puts the current folder first on the path. A file of the person's (or the model's) that is called random.py
+# or json.py would be imported here in place of the real one, before any question is asked.
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]
+
+import argparse
+
+from agent_steps import CourseError
+from agent_steps.find_and_plot import TASK, find_and_plot
+from agent_steps.providers import connect
+
+DESCRIPTION = """\
+Work on a task in the current folder with seven tools (read, write and edit files, run Python). Every call is shown first:
+y runs it, n refuses it, "n: a reason" tells the model why, q ends the run.
+Without --provider the practice model answers: no key, no network, no cost.
+A model with a name of its own (--provider) is sent the content of the files that it reads.
+Exit status: 0 if the model called task_complete, 1 if not, 2 if the model could not be reached, 130 after Ctrl-C.
+"""
+
+
+def main(arguments=None) -> int:
+    """Run the agent once and return the exit status."""
+    options = read_options(arguments)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):   # a pipe on Windows would speak another encoding
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        model = connect(options.provider, options.model)
+        print(f"Model: {model}")
+        run, pictures = find_and_plot(model, options.task, max_steps=options.max_steps)
+    except KeyboardInterrupt:
+        print("\nInterrupted. If a tool was running, it may have run in part.")
+        return 130
+    except CourseError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    print(f"\n{run}")
+    for path in pictures:
+        print(f"On disk: {path}")
+    return 2 if run.stop_reason == "error" else 0 if run.completed else 1
+
+
+def read_options(arguments):
+    """Read the command line."""
+    parser = argparse.ArgumentParser("python -m agent_steps", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", nargs="?", default=TASK, help=f"what to do (default: {TASK!r})")
+    parser.add_argument("--provider", help="practice (the default), openai, anthropic, ollama, auto, ...")
+    parser.add_argument("--model", help="the model's name (default: the provider's)")
+    parser.add_argument("--max-steps", type=int, default=15, help="replies at most (default: 15)")
+    options = parser.parse_args(arguments)
+    if not options.task.strip():
+        parser.error("the task is empty: say what to do")
+    if options.max_steps < 1:
+        parser.error("--max-steps must be at least 1")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

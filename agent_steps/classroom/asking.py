@@ -1,0 +1,70 @@
+"""Ask a person: at a prompt where somebody can answer, from rehearsed lines where a test runs the notebook."""
+import os
+import sys
+
+from agent_steps.classroom.show_call import show_call
+
+REHEARSAL_VARIABLE = "AGENT_STEPS_REHEARSAL"   # set by the test set-up; it declares that nobody sits at the keyboard
+MOST_QUESTIONS = 10
+
+_rehearsed = {"cell": None, "lines": []}
+
+
+def rehearse(*lines: str) -> None:
+    """Lay down what a person would type in this cell. Used only in a declared rehearsal, and only by this cell."""
+    _rehearsed.update(cell=_current_cell(), lines=list(lines))
+
+
+def ask(prompt: str) -> str:
+    """Return what the person types, without spaces around it.
+
+    Where nobody can type, the answer is the next rehearsed line of this cell if this run is a rehearsal, and "n"
+    otherwise. The end of a pipe is "q".
+    """
+    prompt = prompt.rstrip()
+    in_notebook = _current_cell() is not None
+    try:
+        answer = input(prompt if in_notebook else f"{prompt} ")   # JupyterLab puts a space behind the prompt by itself
+    except NotImplementedError:   # a notebook without a front end, as under nbval or nbconvert
+        return _answer_for_nobody(prompt)
+    except (EOFError, RuntimeError, OSError, ValueError):   # a pipe at its end, no standard input at all, or a closed one
+        if os.environ.get(REHEARSAL_VARIABLE) and _rehearsed["lines"]:
+            return _answer_for_nobody(prompt)
+        print("\n(No more input: taken as q.)")
+        return "q"
+    if not in_notebook and not sys.stdin.isatty():
+        print(answer)   # a terminal shows what was typed, a pipe does not
+    return answer.strip()
+
+
+def _answer_for_nobody(prompt: str) -> str:
+    lines = _rehearsed["lines"] if _rehearsed["cell"] == _current_cell() else []
+    if os.environ.get(REHEARSAL_VARIABLE) and lines:
+        answer = lines.pop(0)
+        print(f"{prompt} {answer}")
+        return answer.strip()
+    print(f"{prompt}\n(Nobody is here to answer: taken as n.)")
+    return "n"
+
+
+def ask_approval(call) -> str:
+    """Show a tool call and ask about it until the answer is clear. Returns "y", "n", "n: a reason" or "q"."""
+    print(f"\n{show_call(call)}")
+    for _ in range(MOST_QUESTIONS):
+        answer = ask("Run this tool? [y = yes, n = no, n: reason, q = quit]:")
+        if answer.lower() in ("y", "n", "q"):
+            return answer.lower()
+        if answer.lower().startswith("n:") and answer[2:].strip():
+            return f"n: {answer[2:].strip()}"
+        print("Please type y, n or q. To say why not, type n: and the reason.")
+    print("(No clear answer: taken as q.)")
+    return "q"
+
+
+def _current_cell():
+    """What tells one run of a cell from another: the id of the message that asked for it. None outside a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    return shell.kernel.get_parent("shell")["header"]["msg_id"]

@@ -1,0 +1,15 @@
+"""The lessons, in reading order. A lesson's module may import the modules of earlier lessons only."""
+
+LESSONS = (
+    "plain_chat",
+    "describe_a_tool",
+    "write_the_tool",
+    "parse_the_tool_call",
+    "the_loop",
+    "task_complete",
+    "tool_definitions",
+    "dispatch_table",
+    "run_agent",
+    "full_tools",
+    "find_and_plot",
+)

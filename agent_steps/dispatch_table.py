@@ -1,0 +1,82 @@
+"""Lesson 8: choose the tool by its name. Whatever goes wrong becomes text that the model can react to."""
+import json
+import re
+
+from agent_steps.task_complete import task_complete
+from agent_steps.tool_definitions import describe_function
+from agent_steps.write_the_tool import list_files
+
+TOOLS = {"list_files": list_files, "task_complete": task_complete}
+
+PYTHON_TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}
+MOST_CHARACTERS = 20_000
+
+
+def call_tool(name: str, arguments: dict, tools: dict = TOOLS) -> str:
+    """Run the tool of this name and return its result as text. A failure is returned as text too, after "Error: ".
+
+    Never raises, except that Ctrl-C passes through.
+    """
+    if not isinstance(name, str) or name not in tools:
+        return as_text(f"Error: there is no tool {ascii(name)}. The tools are: {', '.join(tools)}.")
+    try:
+        problem = check_arguments(describe_function(tools[name])["inputSchema"], arguments)
+        if problem:
+            return as_text(f"Error: {name} was not run: {problem}")
+        return as_text(tools[name](**arguments))
+    except (Exception, SystemExit) as error:
+        return as_text(f"Error: {name} failed: {type(error).__name__}: {error}")
+
+
+def check_arguments(schema: dict, arguments: dict) -> str | None:
+    """Say what is wrong with the arguments, or return None. The first problem found is enough."""
+    properties = schema["properties"]
+    wanted = f"The arguments are: {', '.join(properties) or 'none'}."
+    if not isinstance(arguments, dict):
+        return f"the arguments must be an object. {wanted}"
+    for name in schema["required"]:
+        if name not in arguments:
+            return f"the argument {name!r} is missing. {wanted}"
+    for name, value in arguments.items():
+        if name not in properties:
+            return f"there is no argument {ascii(name)}. {wanted}"
+        if problem := check_value(name, value, properties[name]["type"]):
+            return problem
+    return None
+
+
+def check_value(name: str, value, json_type: str) -> str | None:
+    """Say what is wrong with one argument, or return None."""
+    right_type = isinstance(value, PYTHON_TYPES[json_type]) and (json_type == "boolean" or not isinstance(value, bool))
+    if not right_type:
+        kind = PYTHON_TYPES[json_type]
+        word = "" if isinstance(kind, tuple) or kind.__name__ in json_type else f" ({kind.__name__})"
+        return f"{name!r} must be of type {json_type}{word}, not {as_text(repr(value))[:60]}."
+    if isinstance(value, str) and re.search("[\ud800-\udfff]", value):
+        return f"{name!r} holds half a character (a lone surrogate). Write the whole character."
+    if name == "path" and re.search(r"[\x00-\x1f\x7f\\]", value):
+        return f"the path {value!r} holds a backslash or a control character. Write a path with / only."
+    return None
+
+
+def as_text(result) -> str:
+    """Turn whatever a tool returned into text that can be sent: never empty, never too long."""
+    if isinstance(result, bytes):
+        result = result.decode("utf-8", "replace")
+    elif isinstance(result, (dict, list, tuple)):
+        try:
+            result = json.dumps(result, default=str, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):   # JSON has no such keys, or the data hold themselves
+            result = str(result)
+    text = "" if result is None else str(result).encode("utf-8", "replace").decode()
+    if len(text) > MOST_CHARACTERS:
+        notice = f"\n\n[cut: this is the beginning and the end of {len(text):,} characters; ask for a smaller part to see the rest]\n\n"
+        text = text[:15_000] + notice + text[-4_500:]
+    return text if text.strip() else "(no output)"
+
+
+def observation(name: str, result: str) -> str:
+    """Return the message that brings a result to the model: in a frame that names the tool and that the result cannot close."""
+    tool = re.sub(r"[^\w.-]", "_", name)[:64]
+    content = re.sub(r"<(?=[\s/]*tool_response)", "&lt;", result, flags=re.I)
+    return f'<tool_response tool="{tool}">\n{content}\n</tool_response>'

@@ -1,0 +1,168 @@
+"""The finished agent in a terminal, as a person starts it: real processes in a folder of their own."""
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and pseudo-terminals need POSIX")
+COMMAND = [sys.executable, "-m", "agent_steps"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    return tmp_path
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if name != "AGENT_STEPS_REHEARSAL"}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
+
+
+def start(folder, *arguments, typed="", **options):
+    return subprocess.run([*COMMAND, *arguments], cwd=folder, input=typed, capture_output=True, encoding="utf-8", env=environment(), timeout=120, **options)
+
+
+def pictures(folder):
+    return [path for path in folder.rglob("*.png") if path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")]
+
+
+def test_with_y_to_everything_the_task_is_done_and_a_picture_is_there(folder):
+    done = start(folder, typed="y\n" * 20)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [picture] = pictures(folder)
+    assert f"On disk: {picture.relative_to(folder).as_posix()}" in done.stdout
+    assert done.stderr == ""
+
+
+def test_q_runs_nothing(folder):
+    before = sorted(folder.rglob("*"))
+    done = start(folder, typed="q\n")
+    assert done.returncode == 1 and "1 step with 0 tool calls" in done.stdout
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_the_end_of_the_input_runs_nothing(folder):
+    before = sorted(folder.rglob("*"))
+    done = start(folder, typed="")
+    assert done.returncode == 1 and "taken as q" in done.stdout
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_n_to_everything_runs_nothing(folder):
+    before = sorted(folder.rglob("*"))
+    done = start(folder, typed="n\n" * 30)
+    assert done.returncode == 1 and "0 tool calls" in done.stdout
+    assert sorted(folder.rglob("*")) == before
+
+
+@POSIX
+def test_without_any_standard_input_nothing_runs(folder):
+    command = ["sh", "-c", 'exec "$0" -m agent_steps <&-', sys.executable]
+    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", env=environment(), timeout=120)
+    assert done.returncode == 1 and "taken as q" in done.stdout and "Traceback" not in done.stderr
+    assert pictures(folder) == []
+
+
+def test_a_rehearsal_in_the_environment_approves_nothing(folder):
+    done = subprocess.run(COMMAND, cwd=folder, input="", capture_output=True, encoding="utf-8", env=environment() | {"AGENT_STEPS_REHEARSAL": "1"}, timeout=120)
+    assert done.returncode == 1 and "0 tool calls" in done.stdout
+
+
+def test_a_task_of_ones_own(folder):
+    done = start(folder, "Which CSV files are in the data folder?", typed="y\ny\n")
+    assert done.returncode == 0 and "penguins.csv" in done.stdout
+
+
+def test_the_steps_can_be_limited(folder):
+    done = start(folder, "--max-steps", "1", typed="y\n" * 5)
+    assert done.returncode == 1 and "limit of steps" in done.stdout
+
+
+def test_first_it_says_which_model_answers_and_what_it_costs(folder):
+    done = start(folder, typed="q\n")
+    assert done.stdout.startswith("Model: <model 'practice'") and "no key, no network" in done.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--provider", "nobody"], ["Unknown provider 'nobody'", "practice", "ollama"]),
+    (["--provider", "openai"], ["OPENAI_API_KEY", "https://"]),
+    (["--provider", "anthropic"], ["ANTHROPIC_API_KEY", "https://"]),
+    (["--model", "no-such-model"], ["no model called 'no-such-model'"]),
+])
+def test_a_model_that_can_not_be_had_is_a_sentence_and_status_2(folder, arguments, words):
+    done = start(folder, *arguments, typed="y\n")
+    said = done.stdout + done.stderr
+    assert done.returncode == 2 and "Traceback" not in said
+    assert all(word in said for word in words)
+
+
+def test_a_provider_from_the_environment_that_does_not_exist_says_where_it_comes_from(folder):
+    done = subprocess.run(COMMAND, cwd=folder, input="", capture_output=True, encoding="utf-8", env=environment() | {"AGENT_STEPS_PROVIDER": "nobody"}, timeout=120)
+    assert done.returncode == 2 and "AGENT_STEPS_PROVIDER" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_help_says_what_the_answers_and_the_exit_status_mean(folder):
+    done = start(folder, "--help")
+    assert done.returncode == 0
+    for words in ("y runs it", "n refuses it", "q ends the run", "Exit status", "--provider", "--max-steps"):
+        assert words in done.stdout
+
+
+def wait_for(words, keyboard, seconds=30):
+    """Read what the terminal shows until these words stand there."""
+    shown, end = b"", time.monotonic() + seconds
+    while words not in shown:
+        readable, _, _ = select.select([keyboard], [], [], max(0, end - time.monotonic()))
+        assert readable, f"{words!r} did not come; there stands {shown!r}"
+        shown += os.read(keyboard, 4096)
+    return shown
+
+
+@POSIX
+@pytest.mark.parametrize("by", ["the signal", "the key"])
+def test_ctrl_c_at_the_question_is_a_sentence_and_status_130(folder, by):
+    import fcntl
+    import termios
+
+    def own_terminal():   # Ctrl-C reaches the processes whose terminal it is
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    keyboard, screen = os.openpty()
+    child = subprocess.Popen(COMMAND, cwd=folder, stdin=screen, stdout=screen, stderr=screen, env=environment(), preexec_fn=own_terminal)
+    os.close(screen)
+    wait_for(b"Run this tool?", keyboard)
+    time.sleep(0.3)   # the question stands there a moment before Python begins to read
+    if by == "the signal":
+        child.send_signal(signal.SIGINT)
+    else:
+        os.write(keyboard, b"\x03")
+    shown = wait_for(b"in part.", keyboard)
+    assert child.wait(60) == 130
+    os.close(keyboard)
+    assert b"Interrupted." in shown and b"Traceback" not in shown
+
+
+@POSIX
+def test_ctrl_c_while_a_tool_runs_says_that_it_may_have_run_in_part(folder):
+    script = ("import sys; from agent_steps.practice import transport; from agent_steps.__main__ import main; "
+              "from agent_steps.practice.request import Reply; from agent_steps.practice.faults import json_call; "
+              "transport.decide = lambda request: Reply(json_call('run_python_code', {'code': \"open('begun', 'w').close()\\nimport time\\ntime.sleep(60)\"})); "
+              "sys.exit(main([]))")
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    child.stdin.write(b"y\n")
+    child.stdin.flush()
+    end = time.monotonic() + 60
+    while not (folder / "begun").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    shown, errors = child.communicate(timeout=60)
+    assert child.returncode == 130 and b"may have run in part" in shown and b"Traceback" not in errors
