@@ -1,6 +1,8 @@
 """The set-up of every test run: no key, no network, nobody at the keyboard, and scratch folders that are removed."""
+import importlib
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -17,8 +19,9 @@ def pytest_configure(config):
     os.environ["AGENT_STEPS_REHEARSAL"] = "1"
     os.environ["PYTHONPATH"] = os.pathsep.join([str(OFFLINE), *filter(None, [os.environ.get("PYTHONPATH")])])
     sys.path.insert(0, str(OFFLINE))
-    sys.modules.pop("sitecustomize", None)
-    import sitecustomize  # noqa: F401  (cuts off this process)
+    if not hasattr(socket, "cut_off"):   # a worker has imported it at its start
+        sys.modules.pop("sitecustomize", None)
+        importlib.import_module("sitecustomize")
 
     if not hasattr(config, "workerinput"):   # once, not in every worker
         config.scratch = tempfile.mkdtemp(prefix="agent_steps_tests_")

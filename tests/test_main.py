@@ -166,3 +166,16 @@ def test_ctrl_c_while_a_tool_runs_says_that_it_may_have_run_in_part(folder):
     child.send_signal(signal.SIGINT)
     shown, errors = child.communicate(timeout=60)
     assert child.returncode == 130 and b"may have run in part" in shown and b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("name", ["json", "random", "csv", "tokenize", "secrets", "argparse", "openai"])
+def test_a_file_in_the_folder_that_is_called_like_a_module_is_not_run_before_any_question(folder, name):
+    (folder / f"{name}.py").write_text("raise SystemExit('the file in the folder was run')", encoding="utf-8")
+    done = start(folder, typed="q\n")
+    assert done.returncode == 1 and "was run" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["  "], ["task", "--max-steps", "0"], ["task", "--max-steps", "many"]])
+def test_a_command_that_makes_no_sense_is_refused_in_a_sentence(folder, arguments):
+    done = start(folder, *arguments)
+    assert done.returncode == 2 and "error:" in done.stderr and "Traceback" not in done.stderr
