@@ -1,5 +1,6 @@
 """Lesson 2: a model can only ask, in text. The system prompt tells it which tool it may ask for, and how."""
 
+# describes one tool, and says how to ask for it
 SYSTEM_PROMPT = """\
 You are an agent that works in a folder of files.
 You can use this tool:

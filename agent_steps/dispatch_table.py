@@ -6,9 +6,12 @@ from agent_steps.task_complete import task_complete
 from agent_steps.tool_definitions import describe_function
 from agent_steps.write_the_tool import list_files
 
+# from the name of a tool to its function
 TOOLS = {"list_files": list_files, "task_complete": task_complete}
 
+# what Python calls the types of JSON
 PYTHON_TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}
+# the longest result that is sent to the model
 MOST_CHARACTERS = 20_000
 
 

@@ -22,7 +22,9 @@ from agent_steps.write_the_tool import list_files
 MOST_SHOWN = 19_800   # characters of a file: with the notice, that is just under what call_tool lets through
 TIME_LIMIT = 30       # seconds for one run
 
+# what a program that waits for the keyboard is told
 NO_INPUT = "Note: input() is not available to tool code: nobody can type. Put the values into the code."
+# what a program that shows a plot is told
 NO_WINDOW = "Note: plt.show() opens no window here. Keep the picture with plt.savefig('name.png')."
 
 
@@ -186,6 +188,7 @@ def ending(child: ChildResult) -> list[str]:
     return []
 
 
+# six functions, and the way out
 TOOLS = {
     "list_files": list_files,
     "read_file": read_file,
@@ -196,6 +199,7 @@ TOOLS = {
     "task_complete": task_complete,
 }
 
+# what the model is told about them
 TOOL_DEFINITIONS = [describe_function(function) for function in TOOLS.values()]
 
 

@@ -2,6 +2,7 @@
 import inspect
 import json
 
+# the tools of lessons 3 and 6, described as data
 TOOL_DEFINITIONS = [
     {
         "name": "list_files",
@@ -27,6 +28,7 @@ TOOL_DEFINITIONS = [
     },
 ]
 
+# the part of the prompt that is the same for all tools
 INSTRUCTIONS = """\
 In each reply, first explain your reasoning in plain text.
 Then call ONE tool, as JSON inside <tool_call> tags, like this:
@@ -35,6 +37,7 @@ Then stop. The result comes in the next message.
 When the task is done, call task_complete.
 """
 
+# what JSON calls the types of Python
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 
 

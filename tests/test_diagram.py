@@ -95,8 +95,4 @@ def test_a_diagram_shows_itself_as_svg_and_as_words():
 
 def test_the_picture_in_the_readme_is_the_one_the_function_draws():
     stored = Path(__file__).parents[1] / "docs" / "loop.svg"
-    assert stored.read_text(encoding="utf-8") == loop_svg("agent"), "run: python -m agent_steps.classroom.diagram"
-
-
-def test_the_picture_is_written_where_it_is_asked_for(tmp_path):
-    assert diagram.write_readme_picture(tmp_path).read_text(encoding="utf-8") == loop_svg("agent")
+    assert stored.read_text(encoding="utf-8") == loop_svg("agent"), "run: python -m agent_steps.classroom.making"

@@ -228,7 +228,7 @@ def test_a_call_that_was_cut_is_not_run(reply):
         parse_tool_call(reply)
 
 
-@pytest.mark.parametrize("reply", ["<tool_call>", "I will look.\n<tool_call>", "I will look.\n<tool_call>\n", "So:\n  <tool_call>  "])
+@pytest.mark.parametrize("reply", ["<tool_call>", "I will look.\n<tool_call>", "I will look.\n<tool_call>\n", "So:\n  <tool_call>  ", "<tool_call>\n```json\n"])
 def test_a_reply_that_is_cut_after_the_opening_tag_on_a_line_of_its_own_is_an_attempt(reply):
     with pytest.raises(ToolCallError, match="no JSON object"):
         parse_tool_call(reply)

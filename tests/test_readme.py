@@ -5,6 +5,7 @@ import pytest
 from books import NOTEBOOKS, ROOT, cells_of, slug_of, source_of
 
 from agent_steps.classroom.course import LESSONS
+from agent_steps.classroom.minutes import lesson_minutes
 from agent_steps.providers.catalogue import PROVIDERS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,6 +38,7 @@ def test_the_table_gives_each_notebooks_title_and_minutes(path):
     prose = source_of(cells_of(path, "markdown")[0])
     title = re.match(r"# \d+\. (.*)", prose)[1]
     minutes = re.search(r"About (\d+) minutes", prose)[1]
+    assert int(minutes) == lesson_minutes(path), "run: python -m agent_steps.classroom.making"
     number = LESSONS.index(slug_of(path)) + 1
     row = next(line for line in README.splitlines() if line.startswith(f"| {number} |"))
     assert f"[{title}](notebooks/{path.name})" in row and row.endswith(f" {minutes} |")

@@ -71,3 +71,11 @@ def test_a_link_to_the_folder_above_is_named_but_not_followed(folder):
 def test_names_in_every_script_are_kept(folder):
     (folder / "Übung 1 你好.txt").touch()
     assert "Übung 1 你好.txt" in list_files(".").splitlines()
+
+
+def test_a_folder_that_may_not_be_read_is_not_called_empty(tmp_path, monkeypatch):
+    def scandir(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.scandir", scandir)
+    assert list_files(str(tmp_path)) == f"Error: {str(tmp_path)!r} cannot be read: Permission denied."

@@ -3,9 +3,10 @@ from agent_steps.classroom.asking import ask, ask_approval, rehearse
 from agent_steps.classroom.checks import check
 from agent_steps.classroom.demos import shows_error
 from agent_steps.classroom.diagram import loop_diagram
+from agent_steps.classroom.glossary import new_words
 from agent_steps.classroom.starting import start_lesson
 from agent_steps.classroom.whats_new import new_names, show_module, stage_diff
 
 __all__ = [
-    "ask", "ask_approval", "check", "loop_diagram", "new_names", "rehearse", "show_module", "shows_error", "stage_diff", "start_lesson",
+    "ask", "ask_approval", "check", "loop_diagram", "new_names", "new_words", "rehearse", "show_module", "shows_error", "stage_diff", "start_lesson",
 ]

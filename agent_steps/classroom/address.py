@@ -1,6 +1,6 @@
 """The repository's own address, in this one place, and the setup cell of every lesson, which is made from it.
 
-After a fork, change REPOSITORY and run ``python -m agent_steps.classroom.address``: it writes the setup cells anew.
+After a fork, change REPOSITORY and run ``python -m agent_steps.classroom.making``: it writes the setup cells anew.
 """
 import json
 from pathlib import Path
@@ -36,7 +36,3 @@ def rewrite_setup_cells(folder: Path = NOTEBOOKS) -> list[str]:
                 changed.append(path.name)
         path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
     return changed
-
-
-if __name__ == "__main__":
-    print("rewritten:", ", ".join(rewrite_setup_cells()) or "none, all are up to date")

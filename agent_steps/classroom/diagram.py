@@ -3,14 +3,13 @@
     loop_diagram("loop", lit="APPROVE")
 
 A notebook shows the picture. A terminal, a screen reader and a notebook that is not trusted yet get the same
-in words: that is what ``repr`` gives. ``python -m agent_steps.classroom.diagram`` writes the README's picture.
+in words: that is what ``repr`` gives. ``python -m agent_steps.classroom.making`` writes the README's picture.
 """
 
 import math
 import re
 import textwrap
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 PAPER, INK, LINE, WHITE = "#fbfaf6", "#26323c", "#5a6872", "#ffffff"
@@ -272,15 +271,3 @@ def draw_arrow(arrow) -> str:
     dash = ' stroke-dasharray="6 5"' if arrow.dashed else ""
     return (f'<path d="{arrow.path}" fill="none" stroke="{LINE}" stroke-width="2"{dash}/>'
             f'<polygon points="{points}" fill="{LINE}"/>')
-
-
-def write_readme_picture(folder=None) -> Path:
-    """Write docs/loop.svg, the picture of the whole agent."""
-    target = Path(folder or Path(__file__).parents[2] / "docs") / "loop.svg"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(loop_svg("agent"), encoding="utf-8", newline="\n")
-    return target
-
-
-if __name__ == "__main__":
-    print(f"Written: {write_readme_picture().name}")

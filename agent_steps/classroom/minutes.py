@@ -23,3 +23,13 @@ def lesson_minutes(path: Path) -> int:
         + len(re.findall(r"\*\*Exercise \d\.\*\*", prose)) * MINUTES_AN_EXERCISE
     )
     return 5 * math.ceil(minutes / 5)
+
+
+def write_minutes(notebook: Path, readme: Path) -> None:
+    """Put the minutes of a lesson into its first cell and into its row of the README."""
+    minutes = lesson_minutes(notebook)
+    text = re.sub(r"About \d+ minutes", f"About {minutes} minutes", notebook.read_text(encoding="utf-8"), count=1)
+    notebook.write_text(text, encoding="utf-8", newline="\n")
+    row = rf"^(\| \d+ \| \[[^\]]*\]\(notebooks/{re.escape(notebook.name)}\).*\|) [\d ]*\|$"
+    table = re.sub(row, rf"\1 {minutes} |", readme.read_text(encoding="utf-8"), flags=re.M)
+    readme.write_text(table, encoding="utf-8", newline="\n")
