@@ -68,11 +68,11 @@ def _to_call(value):
 
 
 SEVERAL = ("Your reply holds several tool calls (task_complete is one too), so none was run. "
-           "Send one call, and wait for its result before you send the second.")   # what the model is told then
-SECOND_OBJECT = re.compile(r'[\s,\[]*\{|[\s}]*</tool_call>\s*\{\s*"')   # a second one without a tag of its own
+           "Send one call, and wait for its result before you send the second.")   # what the model is told after two calls
+SECOND_OBJECT = re.compile(r'[\s,\[]*\{|[\s}]*</tool_call>\s*\{\s*"')   # the JSON of a second call, without a tag of its own
 OPENING = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?")   # what may stand between the tag and the JSON
 CLOSING = re.compile(r"[\s}]*(?:```)?\s*(?:</tool_call>\s*)*")   # what may stand behind the JSON
-PROSE = re.compile(r"""[.…"'`]+ | [^{}\[\]()=<>_\n]*[ ][^{}\[\]()=<>_\n]*""", re.X)   # dots, or at least two words
+PROSE = re.compile(r"""[.…"'`]+ | [^{}\[\]()=<>_\n]*[ ][^{}\[\]()=<>_\n]*""", re.X)   # what is only prose between two tags: dots, or at least two words
 
 
 def _read_call(reply, start):
@@ -106,7 +106,7 @@ MARK = re.compile(r"""
     """, re.X | re.M)   # what a reply is searched for, from left to right
 # where a call is only shown
 WHERE = {"reasoning": "in your reasoning (close it with </think> first)", "fence": "in a code fence", "code": "in inline code"}
-SHOWN_CALL = re.compile(r"<tool_call>\s*\{")   # in such a place
+SHOWN_CALL = re.compile(r"<tool_call>\s*\{")   # how a call begins, looked for inside a quotation
 
 
 def _search(reply):

@@ -26,7 +26,8 @@ def list_files(path: str) -> str:
     if not names and problems:
         return f"Error: {path!r} cannot be read: {problems[0].strerror}."
     if not names:
-        return f"(there are no files in {path!r})"
-    shown = sorted(names)[:MOST_FILES]
-    more = [f"(more than {MOST_FILES} files: these are the first; a sub-folder can be listed on its own)"] if len(names) > MOST_FILES else []
-    return "\n".join(shown + more)
+        return f"(there are no files in {path!r}; hidden ones are not listed)"
+    lines = sorted(names)[:MOST_FILES]
+    if len(names) > MOST_FILES:
+        lines.append(f"(more than {MOST_FILES} files: these are the first; a sub-folder can be listed on its own)")
+    return "\n".join(lines)

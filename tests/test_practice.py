@@ -882,3 +882,21 @@ def test_every_fault_can_be_named_on_both_formats(wire, name):
         assert isinstance(ask(COUNT, TWO_TOOLS_PROMPT, wire=wire, faults=name), str)
     except ModelError as error:
         assert name == "wrong_key" and error.status == 401
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_a_single_argument_has_the_name_that_its_description_gives_it(wire):
+    tools = [{"name": "list_files", "description": "x", "inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}, "required": ["folder"]}}]
+    reply = connect(wire=wire).reply(build_system_prompt(tools), [user("Which files are in the folder data?")])
+    assert parse_tool_call(reply).arguments == {"folder": "data"}
+
+
+@pytest.mark.parametrize("words", ["Not this folder. Look in data/harbour.", "No, look in the folder data/harbour"])
+def test_a_no_in_plain_words_is_understood(words):
+    replies = converse("How many CSV files are in this folder?", words)
+    assert parse_tool_call(replies[-1]).arguments == {"path": "data/harbour"}
+
+
+def test_a_reminder_after_a_call_is_no_result():
+    replies = converse("How many CSV files are in this folder?", "Please call a tool. Use task_complete when you are done.")
+    assert parse_tool_call(replies[-1]).name == "list_files"

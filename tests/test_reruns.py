@@ -1,4 +1,4 @@
-"""Running all cells of a lesson a second time in the same kernel gives the same outputs."""
+"""Running all cells of a lesson a second time in the same kernel gives the same outputs (the exercises aside: they are the learner's)."""
 import copy
 
 import nbformat
@@ -15,7 +15,7 @@ def shown(cell):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_second_run_of_all_cells_shows_the_same(path):
     book = nbformat.read(path, as_version=4)
-    cells = [cell for cell in book.cells if cell.cell_type == "code"]
+    cells = [cell for cell in book.cells if cell.cell_type == "code" and " check(" not in f" {cell.source}".replace("\n", " ")]
     book.cells = cells + [nbformat.from_dict({**copy.deepcopy(cell), "id": f"{cell.id}-b"}) for cell in cells]
     NotebookClient(book, timeout=60, kernel_name="python3", coalesce_streams=True, store_widget_state=False).execute()
     for first, second in zip(book.cells[:len(cells)], book.cells[len(cells):], strict=True):

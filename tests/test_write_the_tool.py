@@ -35,7 +35,7 @@ def test_hidden_files_and_folders_are_left_out(folder):
 
 def test_a_folder_without_files_says_so(folder):
     (folder / "empty" / "inner").mkdir(parents=True)
-    assert list_files("empty") == "(there are no files in 'empty')"
+    assert list_files("empty") == "(there are no files in 'empty'; hidden ones are not listed)"
 
 
 def test_a_missing_folder_is_an_answer_and_no_exception(folder):

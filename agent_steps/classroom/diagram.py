@@ -88,7 +88,7 @@ BY_HAND = Stage(
         Box("YOU", 505, 25, 190, 360, shape="frame", person=True),
         Box("PARSE", 518, 90, 164, 70, ("read the request",)),
         Box("TOOL", 518, 250, 164, 70, ("run the function",)),
-        Box("RESULT", 205, 250, 240, 70, ("pasted by you",)),
+        Box("RESULT", 205, 250, 240, 70, ("sent by you",)),
     ),
     arrows=(Arrow("M 90 165 C 90 140 110 125 140 125 L 199 125"), Arrow("M 445 125 L 512 125"),
             Arrow("M 600 160 L 600 244"), Arrow("M 518 285 L 451 285"),

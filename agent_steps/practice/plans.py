@@ -11,7 +11,7 @@ from agent_steps.practice.situation import Situation, Step
 
 HERE = {   # words that stand where the name of a folder could
     "this", "my", "the", "current", "working", "same", "a", "that", "which", "what", "and", "for", "is", "of", "to", "make", "are",
-    "in", "have", "has", "folder", "directory", "here", "there", "it", "python", "only", "instead", "total", "all",
+    "in", "have", "has", "folder", "directory", "here", "there", "it", "python", "only", "no", "instead", "total", "all",
 }
 
 
@@ -48,7 +48,7 @@ def _another_folder(situation: Situation) -> Reply | None:
     last = situation.steps[-1] if situation.steps else None
     if last is None or not last.refused or last.call.name != "list_files":
         return None
-    folder = _folder_in(reason_in(last.result))
+    folder = _folder_in(reason_in(last.result) or last.result)
     if folder in (".", last.call.arguments.get("path")):
         return None
     return call(situation, line("look_elsewhere", folder=_in_words(folder)), "list_files", path=folder)
@@ -57,7 +57,7 @@ def _another_folder(situation: Situation) -> Reply | None:
 FOLDERS = [   # the ways in which a task names a folder
     re.compile(r"[\"'`]?([\w./-]+)[\"'`]? (?:folder|directory)\b"),
     re.compile(r"\b(?:folder|directory) (?:called |named )?[\"'`]?([\w-]+(?:/[\w.-]+)*)[\"'`]?"),
-    re.compile(r"\b(?:in|inside|under|of) [\"'`]?([\w-]+(?:/[\w-]+)+)/?(?![\w.])"),
+    re.compile(r"\b(?:in|inside|under|of) [\"'`]?([\w-]+(?:/[\w-]+)+)/?(?!\w|\.\w)"),
     re.compile(r"\b(?:in|inside|under) [\"'`]?([\w-]+)/?[\"'`]?\s*[?.!]*$"),
 ]
 
@@ -80,7 +80,7 @@ def _report(situation: Situation, listing: Step) -> str:
     ending = {"text": "txt", "python": "py"}.get(wanted[1], wanted[1]) if wanted else ""
     paths = files_in(listing.result, f".{ending}" if ending else "")
     kind = f"{wanted[1].upper() if len(wanted[1]) < 4 else wanted[1]} " if wanted else ""
-    folder = _in_words(listing.call.arguments.get("path", "."))
+    folder = _in_words(next(iter(listing.call.arguments.values()), "."))
     key = "found_none" if not paths else "found_one" if len(paths) == 1 else "found_many"
     return line(key, kind=kind, folder=folder, count=len(paths), names=", ".join(paths))
 

@@ -16,6 +16,9 @@ def say(key: str, **values) -> Reply:
 
 def call(situation: Situation, thought: str, name: str, **arguments) -> Reply:
     """A tool call after a sentence of reasoning: natively where tools came natively, in <tool_call> tags otherwise."""
+    known = situation.tools.get(name, {}).get("properties", {})
+    if len(known) == len(arguments) == 1:   # a single argument has the name that its description gives it
+        arguments = dict(zip(known, arguments.values()))
     if situation.native:
         return Reply(thought, (Call(name, arguments, f"call_{situation.turn}"),), "tool_calls")
     if "<tool_call>" not in situation.system:

@@ -97,7 +97,7 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
     if not message.text.strip():
         return
     if attempted and not message.results:
-        if len(asked) == 1 and not mentions(message.text, understands["not_run"]):
+        if len(asked) == 1 and not mentions(message.text, understands["not_run"] + understands["reminder"]):
             situation.steps.append(_step(asked[0], message.text))
     elif not (situation.task and mentions(message.text, understands["nudge"])):
         if situation.task:
@@ -108,7 +108,8 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
 def _step(call: Call, text: str) -> Step:
     result = unframe(text)
     framed = result != text.strip()
-    return Step(call, result, refused=not framed and mentions(result, lines()["understands"]["refused"]))
+    said_no = mentions(result, lines()["understands"]["refused"]) or re.match(r"(?:no|not|don't|stop)(?:[ ,.!]|$)", result, re.I)
+    return Step(call, result, refused=not framed and bool(said_no))
 
 
 def unframe(text: str) -> str:

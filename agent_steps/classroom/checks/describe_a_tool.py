@@ -30,8 +30,9 @@ def exercise_2(cut_after_call):
     want(found + "</tool_call>" != wanted, "The closing tag is gone. It belongs to the call.")
     want("budget" not in found, "The invented result is still there.")
     want(found == wanted, f"From a reply with a call and an invented result it kept {found!r}.")
-    found = cut_after_call("There are no files.")
-    want(found == "There are no files.", f"A reply without a call should stay as it is, but from 'There are no files.' it made {found!r}.")
+    for plain in ("There are no files.", "There are no files.\n"):
+        found = cut_after_call(plain)
+        want(found == plain, f"A reply without a call should stay as it is, but from {plain!r} it made {found!r}.")
     found = cut_after_call(f"{CALL}\ndata/invented.csv\n{CALL}\nDone.")
     want(found == CALL, "A reply with two calls was not cut after the first.")
 

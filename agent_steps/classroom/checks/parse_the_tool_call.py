@@ -27,6 +27,8 @@ def exercise_2(sort_reply):
         pairs[name], problem = _read(sort_reply, reply)
         want(not problem, f"For {name} it raised an error: {problem}")
         want(isinstance(pairs[name], tuple) and len(pairs[name]) == 2, f"For {name} it gave {pairs[name]!r}. Give back a pair.")
+    _, problem = _read(sort_reply, 3)
+    want(problem, "It also catches errors that are no ToolCallError, such as a reply that is no text. Those are bugs: let them through.")
     kinds = {name: pair[0] for name, pair in pairs.items()}
     wanted = {"one call": "call", "a plain answer": "answer", "a call that is cut off": "error", "two calls": "error"}
     for name in wanted:

@@ -71,7 +71,8 @@ def exercise_3(ask_about, chat):
         want(reply is not None and reply is not ..., "ask_about gave back nothing. Return the last reply.")
         want(fresh.messages, "Nothing was sent in the chat that it was given.")
         want(len(fresh.messages) > 2, "The model asked for a tool, and no result was sent back.")
-        sent = fresh.messages[-2]["content"]
+        asked, sent = fresh.messages[0]["content"], fresh.messages[-2]["content"]
+        want(re.search(rf"(?<![\w/]){re.escape(folder)}(?![\w/])", asked), f"Asked about {folder!r}, it sent the question {asked!r}.")
         files = [path.as_posix() for path in Path(folder).rglob("*") if path.is_file()]
         want(all(name in sent for name in files), f"The result for {folder!r} does not name the files in it: {sent[:80]!r}")
         want(not other or other not in sent, f"The result for {folder!r} names {other}, which is not in that folder.")
