@@ -1,4 +1,5 @@
 """The finished agent in a terminal: ``python -m agent_steps "task"``, in the folder that it is to work in."""
+import os
 import sys
 
 # `python -m` puts the current folder first on the path. A file of the person's (or the model's) that is called random.py
@@ -38,8 +39,7 @@ def main(arguments=None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     print(f"\n{run}")
-    for path in pictures:
-        print(f"On disk: {path}")
+    print(f"On disk: {', '.join(pictures) or 'no new PNG file in this folder'}")
     return 2 if run.stop_reason == "error" else 0 if run.completed else 1
 
 
@@ -51,6 +51,7 @@ def read_options(arguments):
     parser.add_argument("--model", help="the model's name (default: the provider's)")
     parser.add_argument("--max-steps", type=int, default=15, help="replies at most (default: 15)")
     options = parser.parse_args(arguments)
+    options.task = options.task.encode("utf-8", "replace").decode()   # bytes of another encoding on the command line
     if not options.task.strip():
         parser.error("the task is empty: say what to do")
     if options.max_steps < 1:
@@ -59,4 +60,10 @@ def read_options(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:   # whoever read the output (head, less) is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)

@@ -50,11 +50,10 @@ def check_arguments(schema: dict, arguments: dict) -> str | None:
 
 def check_value(name: str, value, json_type: str) -> str | None:
     """Say what is wrong with one argument, or return None."""
-    right_type = isinstance(value, PYTHON_TYPES[json_type]) and (json_type == "boolean" or not isinstance(value, bool))
-    if not right_type:
-        kind = PYTHON_TYPES[json_type]
-        word = "" if isinstance(kind, tuple) or kind.__name__ in json_type else f" ({kind.__name__})"
-        return f"{name!r} must be of type {json_type}{word}, not {as_text(repr(value))[:60]}."
+    right = isinstance(value, PYTHON_TYPES[json_type])
+    if not right or (isinstance(value, bool) and json_type != "boolean"):   # True is an int to Python
+        wanted = {"array": "array (list)", "object": "object (dict)"}.get(json_type, json_type)
+        return f"{name!r} must be of type {wanted}, not {as_text(repr(value))[:60]}."
     if isinstance(value, str) and re.search("[\ud800-\udfff]", value):
         return f"{name!r} holds half a character (a lone surrogate). Write the whole character."
     if name == "path" and re.search(r"[\x00-\x1f\x7f\\]", value):
@@ -73,13 +72,19 @@ def as_text(result) -> str:
             result = str(result)
     text = "" if result is None else str(result).encode("utf-8", "replace").decode()
     if len(text) > MOST_CHARACTERS:
-        notice = f"\n\n[cut: this is the beginning and the end of {len(text):,} characters; ask for a smaller part to see the rest]\n\n"
+        size = f"this is the beginning and the end of {len(text):,} characters"
+        notice = f"\n\n[cut: {size}; ask for a smaller part to see the rest]\n\n"
         text = text[:15_000] + notice + text[-4_500:]
     return text if text.strip() else "(no output)"
 
 
 def observation(name: str, result: str) -> str:
-    """Return the message that brings a result to the model: in a frame that names the tool and that the result cannot close."""
+    """Return the message that brings a result to the model: in a frame that names the tool.
+
+    The result cannot close the frame.
+    """
+    # anything but letters, digits, _ . - becomes _
     tool = re.sub(r"[^\w.-]", "_", name)[:64]
+    # a "<" that begins this tag, closing or not, becomes &lt;
     content = re.sub(r"<(?=[\s/]*tool_response)", "&lt;", result, flags=re.I)
     return f'<tool_response tool="{tool}">\n{content}\n</tool_response>'

@@ -7,6 +7,7 @@ from agent_steps.plain_chat import Chat
 from agent_steps.run_agent import run_agent
 from agent_steps.tool_definitions import build_system_prompt
 
+# the task of this lesson
 TASK = "Find the CSV file in this folder, make a plot from it and save the plot as a PNG file."
 
 
@@ -32,6 +33,8 @@ def pictures(folder="."):
 def is_picture(path):
     """Return whether a file can be read and begins with the eight bytes that every PNG file begins with."""
     try:
+        if not path.is_file():   # a folder, or a pipe that would never end
+            return False
         with open(path, "rb") as file:
             return file.read(8) == b"\x89PNG\r\n\x1a\n"
     except OSError:

@@ -91,6 +91,8 @@ def check_edit(path: str, text: str, old: str, new: str):
     if not old:
         raise Refused("old is empty. Give the text to replace, or use write_file to write the whole file.")
     matches = count_matches(text, old)
+    if matches == 0 and old.replace("\r\n", "\n") in text.replace("\r\n", "\n"):
+        raise Refused(f"{path!r} mixes two kinds of line ends, so old was not found across lines. Nothing was changed. Edit one line at a time.")
     if matches == 0:
         raise Refused(f"old was not found in {path!r}. Nothing was changed. Copy it exactly as read_file shows it, spaces too.")
     if matches > 1:

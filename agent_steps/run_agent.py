@@ -119,7 +119,7 @@ def nudge(chat, run, turn):
     if run.stop_reason is None and getattr(chat.model, "stop_reason", None) == "length":
         turn.note = f"{turn.note or ''} Your reply was cut off at the limit on its length. Write less, and end with a tool call.".strip()
     last = run.turns[-3:]
-    if run.stop_reason is None and len(last) == 3 and all(turn.call is None for turn in last):
+    if run.stop_reason is None and len(last) == 3 and all(each.call is None for each in last):
         run.stop_reason = "no_tool_calls"
     return turn.note or NUDGE
 
@@ -144,9 +144,11 @@ def observe(run, turn):
         run.completed, run.stop_reason, run.summary = True, "completed", turn.result
     repeats = 0
     for earlier in reversed(run.turns):
-        if earlier.result is not None and (earlier.call, earlier.result) != (turn.call, turn.result):
+        if earlier.result is None:   # nothing ran in this turn
+            continue
+        if (earlier.call, earlier.result) != (turn.call, turn.result):
             break
-        repeats += earlier.result is not None
+        repeats += 1
     if repeats > 3:
         run.stop_reason = "repeating"
     return observation(turn.call.name, turn.result) + (ENOUGH if repeats == 3 else "")

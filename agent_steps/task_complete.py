@@ -38,7 +38,8 @@ def task_complete(summary: str) -> str:
 
     summary: what was done, in a sentence or two for the person
     """
-    return summary.strip() or "Error: the summary is empty. Say in a sentence what was done."
+    text = summary.strip().removeprefix("Error:").strip()   # a summary may tell of an error, but it is none
+    return text or "Error: the summary is empty. Say in a sentence what was done."
 
 
 def run_until_complete(chat, task, max_steps=5):

@@ -10,7 +10,10 @@ TOOL_DEFINITIONS = [
         "inputSchema": {
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "the folder to list, relative to the working folder, written with /"},
+                "path": {
+                    "type": "string",
+                    "description": "the folder to list, relative to the working folder, written with /",
+                },
             },
             "required": ["path"],
         },
@@ -47,22 +50,24 @@ def build_system_prompt(definitions: list[dict], rules: str = "") -> str:
     rules: more instructions, put at the end.
     """
     described = "\n".join(json.dumps(definition) for definition in definitions)
-    prompt = f"You are an agent that works in a folder of files.\nYou can use these tools:\n\n{described}\n\n{INSTRUCTIONS}"
+    prompt = "You are an agent that works in a folder of files.\nYou can use these tools:\n\n"
+    prompt += f"{described}\n\n{INSTRUCTIONS}"
     return f"{prompt}\n{rules}\n" if rules else prompt
 
 
 def describe_function(function) -> dict:
     """Return the definition of a tool, read from the function's signature and docstring.
 
-    The docstring's first line is the description; a line "path: ..." describes the parameter `path`. A parameter with a
-    default value is not required. Raises TypeError for a parameter whose type has no name in JSON.
+    The docstring's first line is the description; a line "path: ..." describes the parameter `path`. A parameter
+    with a default value is not required. Raises TypeError for a parameter whose type has no name in JSON.
     """
     lines = (inspect.getdoc(function) or "").splitlines() or [""]
     texts = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
     properties, required = {}, []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.annotation not in JSON_TYPES:
-            raise TypeError(f"{function.__name__}: give the parameter {name!r} one of these types: str, int, float, bool, list, dict.")
+            types = "str, int, float, bool, list, dict"
+            raise TypeError(f"{function.__name__}: give the parameter {name!r} one of these types: {types}.")
         properties[name] = {"type": JSON_TYPES[parameter.annotation], "description": texts.get(name, "")}
         if parameter.default is parameter.empty:
             required.append(name)

@@ -79,9 +79,20 @@ RIGHT = [
     (3, EIGHT, lambda name, arguments: dispatch_table.call_tool(name, arguments, EIGHT), TOOLS),
     (3, {"search_file": search_file, **TOOLS}, call_any, TOOLS),
 ]
+def search_by_pattern(path, text):
+    import re
+    return "\n".join(f"{number}: {line}" for number, line in enumerate(read_text(path).text.split("\n"), 1) if re.search(text, line)) or "Not found."
+
+
+def search_in_any_case(path, text):
+    lines = enumerate(read_text(path).text.split("\n"), 1)
+    return "\n".join(f"{number}: {line}" for number, line in lines if text.lower() in line.lower()) or "Not found."
+
+
 WRONG = [
+    (2, search_by_pattern, "not a pattern"), (2, search_in_any_case, "not in 'Ebb'"),
     (1, *edited("1", "2"), "stands 2 times"), (1, *edited("y=1", "y=2"), "not found"), (1, *edited("x = 1", "x = 2"), "x is no longer 1"),
-    (1, *edited("y = 1", "y = 3"), "y is not 2"),
+    (1, *edited("y = 1", "y = 3"), "does not stand on a line"),
     (2, search_the_beginning, "long file"), (2, search_and_raise, "FileNotFoundError"), (2, search_silently, "in a sentence"),
     (2, search_from_zero, "number 1"), (2, search_as_a_list, "in text"),
     (3, TOOLS, call_tool, TOOLS, "no 'search_file'"), (3, EIGHT, call_tool, TOOLS, "Which table"),

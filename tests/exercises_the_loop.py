@@ -17,6 +17,16 @@ def yes_by_beginning(answer):
     return answer.strip().lower().startswith("y")
 
 
+def yes_by_substring(answer):
+    answer = answer.strip().lower()
+    return answer != "" and answer in "yes"
+
+
+def yes_by_length(answer):
+    answer = answer.strip().lower()
+    return answer.startswith("y") and len(answer) in (1, 3)
+
+
 def stuck_by_loop(messages):
     last = before = None
     for message in messages:
@@ -56,6 +66,16 @@ def loop_by_recursion(chat, task, max_steps=5):
     return loop_by_recursion(chat, list_files(call.arguments["path"]), max_steps - 1)
 
 
+def loop_that_reads_the_list(chat, task, max_steps=5):
+    message = task
+    for _ in range(max_steps):
+        call = parse_tool_call(chat.send(message))
+        if call is None:
+            break
+        message = list_files(call.arguments["path"])
+    return chat.messages[-1]["content"]
+
+
 def loop_without_limit(chat, task, max_steps=5):
     reply = chat.send(task)
     while call := parse_tool_call(reply):
@@ -74,11 +94,13 @@ def loop_that_repeats_the_task(chat, task, max_steps=5):
 RIGHT = [
     (1, yes_by_set), (1, yes_by_pattern),
     (2, stuck_by_loop), (2, stuck_from_the_end),
-    (3, loop_by_while), (3, loop_by_recursion),
+    (3, loop_by_while), (3, loop_by_recursion), (3, loop_that_reads_the_list),
 ]
 WRONG = [
     (1, yes_by_beginning, "'yesterday' was taken for a yes"), (1, lambda answer: answer == "y", "'yes' is a yes"),
     (1, lambda answer: "y" in answer.lower(), "taken for a yes"),
+    (1, yes_by_substring, "'e' was taken for a yes"), (1, yes_by_length, "'yep' was taken for a yes"),
+    (1, lambda answer: answer.strip().lower() in ("y", "ye", "yes"), "'ye' was taken for a yes"),
     (2, stuck_by_any_message, "end with a reply"), (2, stuck_by_seen_before, "not right before"),
     (2, lambda messages: messages[-1] == messages[-3], "did not notice"),
     (3, loop_without_limit, "Nothing ends your loop"), (3, loop_that_repeats_the_task, "It was sent 'my task'"),

@@ -65,6 +65,10 @@ def drift_or_not(definition, function):
     return describe_function(function) != definition
 
 
+def drift_by_required(definition, function):
+    return set(definition["inputSchema"]["required"]) ^ set(inspect.signature(function).parameters)
+
+
 def without_by_loop(definitions, name):
     kept = []
     for definition in definitions:
@@ -84,6 +88,28 @@ def without_in_place(definitions, name):
     return definitions
 
 
+def without_if_there(definitions, name):
+    kept = [definition for definition in definitions if definition["name"] != name]
+    return kept if len(kept) < len(definitions) else definitions
+
+
+def without_as_filter(definitions, name):
+    return filter(lambda definition: definition["name"] != name, definitions)
+
+
+def without_as_tuple(definitions, name):
+    return tuple(without_by_loop(definitions, name))
+
+
+def without_this_one(definitions, name):
+    return [definition for definition in definitions if definition["name"] != "read_file"]
+
+
+def without_the_second(definitions, name):
+    known = [definition["name"] for definition in definitions]
+    return definitions[:1] + definitions[2:] if name in known else list(definitions)
+
+
 RIGHT = [
     (1, named("first_lines", _working), describe_function), (1, named("first_lines", _bare), describe_function),
     (2, drift_by_loops), (2, drift_by_description), (3, without_by_loop), (3, without_by_filter),
@@ -94,7 +120,11 @@ WRONG = [
     (1, named("first_lines", _without_lines), describe_function, "'path' has no description"),
     (1, named("first_lines", _other_type), describe_function, "'count' should be of the JSON type integer"),
     (2, drift_from_one_side, "Look from both sides"), (2, drift_or_not, "Return a set of names"),
-    (3, without_in_place, "The old list was changed"),
+    (2, drift_by_required, "an argument that may be left out is an argument too"),
+    (3, without_in_place, "The old list was changed"), (3, without_if_there, "it gave back the old list itself"),
+    (3, without_as_filter, "something of type filter. Return a list"), (3, without_as_tuple, "something of type tuple. Return a list"),
+    (3, without_this_one, "Without delete_file, which is not in the list, all should stay"),
+    (3, without_the_second, "without list_files, it left: list_files, task_complete"),
     (3, lambda definitions, name: [each["name"] for each in definitions if each["name"] != name], "Those are names"),
 ]
 

@@ -89,7 +89,7 @@ def test_a_part_of_another_stage_is_refused():
 def test_a_diagram_shows_itself_as_svg_and_as_words():
     shown = loop_diagram("loop", lit=("APPROVE",))
     assert shown._repr_svg_() == loop_svg("loop", ("APPROVE",))
-    assert "Lit: APPROVE." in repr(shown)
+    assert "Lit: APPROVE." in " ".join(repr(shown).split())
     assert max(map(len, repr(shown).splitlines())) <= 88
 
 

@@ -645,3 +645,10 @@ def test_text_in_a_file_that_looks_like_a_call_is_only_text(folder):
     write_bytes(folder, "notes.txt", text.encode())
     assert call_tool("read_file", {"path": "notes.txt"}) == text
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_mixed_line_ends_are_named_where_they_are_the_reason(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_bytes(b"a\r\nb\nc\nd\n")
+    assert "mixes two kinds of line ends" in edit_file("a.txt", "a\nb", "x")
+    assert (tmp_path / "a.txt").read_bytes() == b"a\r\nb\nc\nd\n"

@@ -179,3 +179,19 @@ def test_a_file_in_the_folder_that_is_called_like_a_module_is_not_run_before_any
 def test_a_command_that_makes_no_sense_is_refused_in_a_sentence(folder, arguments):
     done = start(folder, *arguments)
     assert done.returncode == 2 and "error:" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_it_says_so_where_no_picture_was_made(folder):
+    assert "On disk: no new PNG file in this folder" in start(folder, "How many CSV files are in this folder?", typed="y\ny\n").stdout
+
+
+@POSIX
+def test_a_reader_who_goes_away_gets_no_traceback(folder):
+    done = subprocess.run(f"yes y | {sys.executable} -m agent_steps 2>errors | head -n 2", shell=True, cwd=folder, env=environment(), timeout=60, capture_output=True)
+    assert done.stdout and "Traceback" not in (folder / "errors").read_text(encoding="utf-8")
+
+
+@POSIX
+def test_a_task_in_another_encoding_is_taken_as_far_as_it_can_be_read(folder):
+    done = subprocess.run([*COMMAND, b"Plot \xff penguins.csv"], cwd=folder, input=b"q\n", capture_output=True, env=environment(), timeout=60)
+    assert done.returncode == 1 and b"Traceback" not in done.stderr

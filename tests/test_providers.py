@@ -220,16 +220,16 @@ TOLD = {
     "402": (refuse(402), "{name} says that this account has no credit left. Add some, or use another provider."),
     "403": (refuse(403), "{name} refused the key in {variable}. Check it, or get a new one at {page}."),
     "404": (refuse(404), "{name} has no model called 'some-model' at {address}. Pass a name that it knows: model=..."),
-    "429": (refuse(429, headers={}), "{name} is getting too many requests from you. Nothing is lost: run the cell again later."),
+    "429": (refuse(429, headers={}), "{name} is getting too many requests from you. Nothing is lost: try again later."),
     "no credit": (refuse(429, "insufficient_quota"), "{name} says that this account has no credit left. Add some, or use another provider."),
-    "500": (refuse(500), "{name} is overloaded or out of order (status 500). Nothing is lost: run the cell again later."),
-    "529": (refuse(529), "{name} is overloaded or out of order (status 529). Nothing is lost: run the cell again later."),
+    "500": (refuse(500), "{name} is overloaded or out of order (status 500). Nothing is lost: try again later."),
+    "529": (refuse(529), "{name} is overloaded or out of order (status 529). Nothing is lost: try again later."),
     "400": (refuse(400, message="messages.2: empty"), "{name} refused the request (status 400): messages.2: empty"),
-    "closed": (hang_up, "Could not reach {name} at {address}: the connection failed or broke off. Check the network, then run the cell again."),
-    "cut": (cut, "Could not reach {name} at {address}: the connection failed or broke off. Check the network, then run the cell again."),
-    "page": (page(), "{name} answered with something that is not a chat reply. Run the cell again; if it stays so, check the address: "
+    "closed": (hang_up, "Could not reach {name} at {address}: the connection failed or broke off. Check the network, then try again."),
+    "cut": (cut, "Could not reach {name} at {address}: the connection failed or broke off. Check the network, then try again."),
+    "page": (page(), "{name} answered with something that is not a chat reply. Try again; if it stays so, check the address: "
                      "base_url is '{address}'."),
-    "half": (half_json, "{name} answered with something that is not a chat reply. Run the cell again; if it stays so, check the "
+    "half": (half_json, "{name} answered with something that is not a chat reply. Try again; if it stays so, check the "
                         "address: base_url is '{address}'."),
 }
 
@@ -262,7 +262,7 @@ def test_a_service_that_never_answers_ends_with_the_timeout(server, wire):
     started = time.monotonic()
     error = failure(live(server, wire, timeout=0.2, max_retries=0))
     assert 0.2 <= time.monotonic() - started < 5
-    assert str(error) == f"{wire} did not answer within 0.2 seconds. Run the cell again, or pass timeout=."
+    assert str(error) == f"{wire} did not answer within 0.2 seconds. Try again, or pass timeout=."
 
 
 @both_wires

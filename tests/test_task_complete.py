@@ -72,3 +72,7 @@ def test_an_unknown_tool_is_answered_with_the_names_of_the_tools(monkeypatch):
     chat = scripted_chat(call_text("delete_all", path="."), done())
     assert run_until_complete(chat, "Look.") == (2, 2, True)
     assert chat.messages[2]["content"] == "Error: unknown tool 'delete_all'. The tools are: list_files, task_complete."
+
+
+def test_a_summary_that_tells_of_an_error_is_a_summary():
+    assert task_complete("Error: the file is empty, so nothing was plotted.") == "the file is empty, so nothing was plotted."

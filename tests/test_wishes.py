@@ -4,7 +4,7 @@ from test_practice import work
 
 from agent_steps.find_and_plot import TASK
 from agent_steps.practice.situation import asks_for, lines, without_json
-from agent_steps.practice.tables import read_table
+from agent_steps.practice.tables import Table, read_table
 from agent_steps.practice.wishes import axes, free_name, picture_name
 from agent_steps.tool_definitions import TOOL_DEFINITIONS, build_system_prompt
 
@@ -14,7 +14,9 @@ VERIFY = [
     "Ensure that the PNG was saved.", "Double-check the plot.", "Always verify your result.", "Confirm that the file exists, then stop.",
     "When the script has run, look whether the picture is on the disk.", "Never say that you are done before you have checked the file.",
     "Do not finish without verifying the image.", "Validate the plot.", "Before you call task_complete, list_files.",
-    "Check that it worked.", "At the end, make sure everything is saved.", "Look again if the picture is there.", "VERIFY THE PNG!",
+    "Check that it worked.", "At the end, make sure everything is saved.", "Look again if the picture is there.", "Look at the picture before you finish.",
+    "Before you finish, list the files again.", "Inspect the folder for the PNG before finishing.", "Do not stop until the PNG is there.",
+    "Make certain the plot was saved.", "VERIFY THE PNG!",
 ]
 NO_VERIFY = [
     "Do not verify anything.", "You need not make sure that the file is there.", "Never check the picture.", "Be quick.",
@@ -43,7 +45,7 @@ def test_the_description_of_the_tools_is_no_rule():
     ("a on the y axis, c on the x axis", ("c", "a")),
 ])
 def test_the_columns_go_on_the_axes_that_the_task_says(task, expected):
-    assert axes(task, ["a", "b", "c"]) == expected
+    assert axes(task, Table(",", ["t", "a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"])) == expected
 
 
 @pytest.mark.parametrize(("task", "name"), [
@@ -83,7 +85,8 @@ def test_the_file_that_the_task_speaks_of_is_plotted(folder, task):
     ("Plot nonexistent.csv", "There is no nonexistent.csv here. I see: heights.csv, sub/tides.csv."),
     ("Plot the column banana of heights.csv", "heights.csv has no column banana. Its columns are: name, weight, height."),
     ("Make a box plot of heights.csv", "beyond me (box plot)"), ("Draw a bar chart.", "beyond me (bar chart)"),
-    ("Plot only the Gentoo species", "beyond me (only the)"), ("Plot the mean of weight", "beyond me (the mean)"),
+    ("Plot only the Gentoo species", "beyond me (only"), ("Plot height against name", "The column name of heights.csv holds no numbers."),
+    ("Plot height by weight", "beyond me (by)"), ("Plot both files", "beyond me (both)"), ("Plot the mean of weight", "beyond me (the mean)"),
 ])
 def test_what_it_cannot_do_it_says_and_draws_nothing(folder, task, words):
     assert words in summary(task)
@@ -163,3 +166,13 @@ def test_a_reason_that_names_another_folder_is_followed(folder):
     run = run_agent(Chat(connect(), build_system_prompt(TOOL_DEFINITIONS)), "How many CSV files are in this folder?",
                     approve=lambda call: next(answers), call_tool=call_tool, quiet=True)
     assert run.turns[1].call.arguments == {"path": "sub"} and run.summary == "There is 1 CSV file in the folder sub: sub/tides.csv."
+
+
+def test_a_column_that_counts_the_rows_is_plotted_when_it_is_named(folder):
+    (folder / "heights.csv").write_text("hour,tide,wind\n0,1.5,3\n1,1.2,4\n2,1.1,9\n", encoding="utf-8")
+    assert "I plotted tide against hour" in summary("Plot tide over hour from ./heights.csv as a line plot")
+
+
+@pytest.mark.parametrize("task", ["Delete heights.csv", "How many rows does heights.csv have?", "Rename the file heights.csv"])
+def test_a_wish_about_files_that_a_list_does_not_answer_is_not_answered_by_one(folder, task):
+    assert "I cannot answer that" in summary(task)

@@ -100,18 +100,18 @@ BY_HAND = Stage(
 RING = (
     Box("TASK", 30, 26, 130, 46, shape="pill"),
     Box("THINK", 275, 26, 170, 86, ("the LLM", "asks for a tool")),
-    Box("APPROVE", 500, 200, 190, 78, ("you say y, n or q",), person=True),
+    Box("APPROVE", 500, 192, 190, 94, ("you say y, n or q", "(q: the run ends)"), person=True),
     Box("ACT", 275, 350, 170, 70, ("the tool runs",)),
     Box("OBSERVE", 30, 192, 190, 94, ("the result becomes", "the next message")),
-    Box("MAX_STEPS", 50, 100, 150, 56, ("the limit",), shape="pill", mono=True),
+    Box("MAX_STEPS", 40, 92, 170, 70, ("the limit", "used up: the end"), shape="pill", mono=True),
 )
 RING_ARROWS = (
     Arrow("M 160 49 L 269 49"),                                    # task to THINK
-    Arrow("M 445 92 C 540 92 595 125 595 194"),                    # THINK to APPROVE
-    Arrow("M 595 278 C 595 350 540 385 451 385"),                  # APPROVE to ACT
+    Arrow("M 445 92 C 540 92 595 125 595 186"),                    # THINK to APPROVE
+    Arrow("M 595 286 C 595 350 540 385 451 385"),                  # APPROVE to ACT
     Arrow("M 275 385 C 180 385 125 360 125 292"),                  # ACT to OBSERVE
-    Arrow("M 125 192 L 125 162"),                                  # OBSERVE to the limit
-    Arrow("M 200 128 C 240 128 230 92 269 92"),                    # the limit to THINK
+    Arrow("M 125 192 L 125 168"),                                  # OBSERVE to the limit
+    Arrow("M 210 128 C 245 128 235 92 269 92"),                    # the limit to THINK
     Arrow("M 500 239 L 226 239", dashed=True),                     # refused: straight to OBSERVE
 )
 RING_LABELS = (
@@ -119,9 +119,9 @@ RING_LABELS = (
     Label(360, 227, "n: nothing runs,", "middle"), Label(360, 262, "the refusal is the result", "middle"),
 )
 RING_WORDS = (
-    "The task goes to THINK: the LLM asks for a tool. APPROVE: you say y, n or q. With y, ACT: the tool runs. "
+    "The task goes to THINK: the LLM asks for a tool. APPROVE: you say y, n or q; q ends the run. With y, ACT: the tool runs. "
     "With n nothing runs, and the refusal is the result. OBSERVE: the result becomes the next message, and THINK "
-    "follows again. Between OBSERVE and THINK stands the limit, max_steps. "
+    "follows again. Between OBSERVE and THINK stands the limit, max_steps: when it is used up, the run ends. "
 )
 
 LOOP = Stage(
@@ -135,13 +135,13 @@ LOOP = Stage(
 
 AGENT = Stage(
     title="The agent: the loop, a table of tools, and a way out",
-    words=RING_WORDS + "A reply with no call gets a nudge, a reminder to call a tool, and goes back to THINK. "
+    words=RING_WORDS + "A reply with no call gets a nudge, a reminder to call a tool that costs a step, and goes back to THINK. "
           "ACT chooses the tool by its name from a table: list_files, read_file, write_file, edit_file, "
           "run_python_script, run_python_code, and task_complete. "
           "The last one is the deliberate way out: it ends the run with a summary.",
     height=620,
     boxes=RING + (
-        Box("NUDGE", 500, 18, 190, 62, ("no call: ask again",)),
+        Box("NUDGE", 500, 12, 190, 74, ("no call: ask again", "(costs a step)")),
         Box("TOOLS", 30, 470, 490, 126, shape="frame"),
         Box("TASK_COMPLETE", 348, 512, 156, 66, ("the way out",), mono=True),
         Box("SUMMARY", 562, 514, 128, 62, ("the run ends",), shape="pill"),

@@ -71,7 +71,7 @@ def approval(turn) -> str:
 def outcome(turn) -> str:
     """Give the first line of a result, of a traceback the line that says what went wrong, or why nothing ran."""
     if turn.result is None:
-        parts = ["" if turn.answer == "y" else "nothing ran", visible_lines(turn.note or "")[0]]
+        parts = ["" if turn.answer == "y" else "nothing ran", visible_lines((turn.note or "").removeprefix("No tool was run. "))[0]]
         return ": ".join(part for part in parts if part)
     lines = visible_lines(turn.result)
     telling = lines[-2] if len(lines) > 2 and lines[0].startswith("Traceback") else lines[0]
@@ -83,6 +83,8 @@ def run_text(run) -> str:
     lines = [headline(run)]
     if facts(run):
         lines.append(f"Of its turns: {facts(run)}.")
+    if run.stop_reason == "error" and run.turns and run.turns[-1].note:
+        lines += textwrap.wrap(visible(run.turns[-1].note), WIDTH)
     if run.summary:
         lines += textwrap.wrap(f"The model says: {' '.join(visible_lines(run.summary))}", WIDTH)
     lines += ["", row_text(name for name, _ in COLUMNS), row_text("-" * width for _, width in COLUMNS)]
@@ -134,6 +136,8 @@ def run_html(run) -> str:
 def claims_html(run) -> list:
     """Set the model's own words beside the facts."""
     shown = [f"<p>Of its turns: {escape(facts(run))}.</p>"] if facts(run) else []
+    if run.stop_reason == "error" and run.turns and run.turns[-1].note:
+        shown.append(f"<p>{escape(visible(run.turns[-1].note))}</p>")
     if run.summary:
         says = " ".join(visible_lines(run.summary))
         whole = folded("in full", {"Summary": run.summary} if len(says) > LONGEST else {})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 FIRST_LINES, LAST_LINES, MOST_LINES = 120, 60, 200   # more lines than MOST_LINES: only these at both ends
 FIRST_SHOWN, LAST_SHOWN, MOST_SHOWN = 6, 3, 30       # the same for a result on the screen, which nobody has to approve
-LINE_LENGTH, SCREEN_LENGTH = 1000, 240               # a longer line: only its two ends
+LINE_LENGTH, WRAP, SCREEN_LENGTH = 1000, 160, 240    # a longer line is wrapped where it is to be approved, else cut
 BIGGEST_FILE = 5_000_000                             # bytes; a bigger file is not read to count its lines
 
 # Characters that count as printable and yet show nothing (Unicode: Default_Ignorable_Code_Point, and the braille blank).
@@ -96,13 +96,18 @@ def size_of(text) -> str:
 def both_ends(text, mark) -> list:
     """Return the lines of a text, each behind a mark; of a long one its first and its last.
 
-    How many are left out stands without the mark, so that no text can pretend to be cut.
+    How many are left out stands without the mark, so that no text can pretend to be cut. A very long line is wrapped.
     """
-    lines = [f"    {mark} {cut_line(line)}" if line else f"    {mark}" for line in visible_lines(text)] if text else []
+    lines = [f"    {mark} {part}".rstrip(" ") for line in visible_lines(text) for part in wrapped(line)] if text else []
     if len(lines) <= MOST_LINES:
         return lines
     left_out = count(len(lines) - FIRST_LINES - LAST_LINES, "line")
-    return lines[:FIRST_LINES] + [f"    ... {left_out} ..."] + lines[-LAST_LINES:]
+    return lines[:FIRST_LINES] + [f"    ... {left_out} NOT SHOWN; if you want to see all, answer n: send it in smaller parts ..."] + lines[-LAST_LINES:]
+
+
+def wrapped(line) -> list:
+    """Break a very long line into pieces, so that nothing can hide behind its end."""
+    return [line[start:start + WRAP] for start in range(0, len(line), WRAP)] if len(line) > LINE_LENGTH else [line]
 
 
 def show_text(text) -> str:

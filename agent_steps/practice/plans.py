@@ -7,7 +7,7 @@ import re
 from agent_steps.practice.plot_plan import plot
 from agent_steps.practice.replies import call, finish, line, reason_in, say, stopped
 from agent_steps.practice.request import Reply
-from agent_steps.practice.situation import Situation, Step
+from agent_steps.practice.situation import Situation, Step, lines, mentions
 
 HERE = {   # words that stand where the name of a folder could
     "this", "my", "the", "current", "working", "same", "a", "that", "which", "what", "and", "for", "is", "of", "to", "make", "are",
@@ -30,6 +30,8 @@ def find_files(situation: Situation) -> Reply:
     """List a folder, then name or count what was asked for."""
     if "list_files" not in situation.tools:
         return say("cannot_look")
+    if mentions(situation.task, lines()["understands"]["no_listing"]):
+        return finish(situation, line("unknown"), done=False)
     if reply := _another_folder(situation) or stopped(situation):
         return reply
     folder = _folder_in(situation.task)

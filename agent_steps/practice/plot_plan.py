@@ -79,6 +79,8 @@ def _text_of(situation: Situation, path: str) -> str | Reply:
 def _draw(situation: Situation, path: str, table: Table, taken: set[str]) -> Reply:
     if name := wishes.missing_column(situation.task, table):
         return finish(situation, line("no_column", path=path, name=name, names=", ".join(table.columns)), done=False)
+    if name := wishes.text_column(situation.task, table):
+        return finish(situation, line("no_numbers", path=path, name=name, names=", ".join(table.numbers)), done=False)
     values = _values(situation, path, table, taken)
     template = string.Template(lines()["scripts"]["histogram" if values["histogram"] else "scatter"])
     script = template.substitute({name: value if name == "draw" else repr(value) for name, value in values.items()}).lstrip()
@@ -91,8 +93,8 @@ def _draw(situation: Situation, path: str, table: Table, taken: set[str]) -> Rep
 
 def _values(situation: Situation, path: str, table: Table, taken: set[str]) -> dict:
     """What the script and the sentences are filled in with."""
-    x, y = wishes.axes(situation.task, table.numeric)
-    histogram = situation.habit("histogram") or len(table.numeric) == 1
+    x, y = wishes.axes(situation.task, table)
+    histogram = situation.habit("histogram") or len(table.numbers) == 1
     stem = PurePosixPath(path).stem
     return {
         "path": path, "x": x, "y": y, "title": f"{x} in {path}" if histogram else f"{y} against {x}", "histogram": histogram,

@@ -9,10 +9,14 @@ DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class Table:
-    """A CSV file with at least one column of numbers. Both lists are in the order of the file."""
+    """A CSV file with at least one column of numbers. The lists are in the order of the file.
+
+    columns: all of them. numbers: those that hold numbers. numeric: those of them that are worth plotting unasked.
+    """
 
     delimiter: str
     columns: list[str]
+    numbers: list[str]
     numeric: list[str]
 
     @property
@@ -32,7 +36,7 @@ def read_table(text: str) -> Table | None:
     numeric = [name for name in names if _is_numeric([row.get(name) for row in rows], delimiter)]
     telling = [name for name in numeric if not _counts_rows([row.get(name) for row in rows])]
     chosen = telling if len(telling) >= 2 or len(numeric) == 1 else numeric
-    return Table(delimiter, names, chosen) if chosen else None
+    return Table(delimiter, names, numeric, chosen) if chosen else None
 
 
 def _delimiter(header: str) -> str:

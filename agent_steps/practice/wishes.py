@@ -18,7 +18,7 @@ def beyond(task: str) -> str:
 def wanted_file(task: str) -> str:
     """The data file that the task names, or an empty text."""
     found = FILE_NAME.search(task)
-    return found[0] if found else ""
+    return found[0].removeprefix("./") if found else ""
 
 
 def in_order(task: str, paths: list[str]) -> list[str]:
@@ -33,14 +33,20 @@ def missing_column(task: str, table: Table) -> str:
     return found[1] if found and found[1] not in table.columns and found[1].lower() not in NO_NAMES else ""
 
 
-def axes(task: str, numeric: list[str]) -> tuple[str, str]:
+def text_column(task: str, table: Table) -> str:
+    """A column of text that the task wants on an axis, or an empty text."""
+    others = [name for name in table.columns if name not in table.numbers]
+    return next((name for name in others if re.search(rf"(?<![\w/.]){re.escape(name)}(?![\w/.]\w|\w)", task)), "")
+
+
+def axes(task: str, table: Table) -> tuple[str, str]:
     """The columns for x and y: those that the task names, in its order, then the first of the file.
 
     "a against b" puts b on the x axis; "a on the x axis" says it outright.
     """
-    places = {name: found.start() for name in numeric if (found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", task))}
+    places = {name: found.start() for name in table.numbers if (found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", task))}
     named = sorted(places, key=places.get)
-    x, y = (named + [name for name in numeric if name not in named] + [numeric[0]])[:2]
+    x, y = (named + [name for name in table.numeric if name not in named] + [table.numeric[0]])[:2]
     if len(named) >= 2 and re.search(r"\b(against|versus|vs|over|as a function of)\b", task[places[x]:places[y]]):
         x, y = y, x
     on_x = next((name for name in named if re.search(rf"{re.escape(name)}\W+(?:\w+ )?on the x", task)), x)

@@ -29,17 +29,17 @@ def explain(error: Exception, model) -> ModelError:
         return ModelError(_refusal(error, status, model), status)
     name, address = model.provider.name, shown_address(model.base_url)
     if _timed_out(error):
-        return ModelError(f"{name} did not answer within {model.timeout:g} seconds. Run the cell again, or pass timeout=.")
+        return ModelError(f"{name} did not answer within {model.timeout:g} seconds. Try again, or pass timeout=.")
     if name == "ollama":
         return ModelError(f"Ollama is not running at {address.removesuffix('/v1')}. Start it with `ollama serve`, "
                           f"then fetch a model with `ollama pull {model.name}`.")
     return ModelError(f"Could not reach {name} at {address}: the connection failed or broke off. "
-                      "Check the network, then run the cell again.")
+                      "Check the network, then try again.")
 
 
 def no_chat_reply(model) -> ModelError:
     """What came back is no reply: a web page in place of JSON, or JSON of another shape."""
-    return ModelError(f"{model.provider.name} answered with something that is not a chat reply. Run the cell again; "
+    return ModelError(f"{model.provider.name} answered with something that is not a chat reply. Try again; "
                       f"if it stays so, check the address: base_url is {shown_address(model.base_url)!r}.")
 
 
@@ -53,9 +53,9 @@ def _refusal(error, status: int, model) -> str:
     if status == 404:
         return f"{provider.name} has no model called {model.name!r} at {shown_address(model.base_url)}. {_other_model(model)}"
     if status == 429:
-        return f"{provider.name} is getting too many requests from you.{_wait(error)} Nothing is lost: run the cell again later."
+        return f"{provider.name} is getting too many requests from you.{_wait(error)} Nothing is lost: try again later."
     if status >= 500:
-        return f"{provider.name} is overloaded or out of order (status {status}). Nothing is lost: run the cell again later."
+        return f"{provider.name} is overloaded or out of order (status {status}). Nothing is lost: try again later."
     return f"{provider.name} refused the request (status {status}): {_words_of(error, model)}"
 
 

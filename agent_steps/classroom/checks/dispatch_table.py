@@ -45,7 +45,7 @@ def exercise_2(nearest):
     want(found is not None and found is not ..., "For list_file it gave back nothing, though list_files is very near.")
     want(not isinstance(found, list), f"It gave the list {found!r}. Return one name.")
     want(found == "list_files", f"For list_file it gave {found!r}.")
-    for wrong, meant in (("read_fil", "read_file"), ("taskcomplete", "task_complete")):
+    for wrong, meant in (("read_fil", "read_file"), ("taskcomplete", "task_complete"), ("ist_files", "list_files"), ("reed_file", "read_file")):
         found = nearest(wrong, list(NAMES))
         want(found == meant, f"For {wrong} it gave {found!r}, and {meant} would be nearer.")
     found = nearest("buy_ticket", list(NAMES))

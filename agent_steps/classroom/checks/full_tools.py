@@ -11,7 +11,7 @@ def exercise_1(answer, content):
     want(answer and content, "Give the check the answer of edit_file and the content of the file.")
     want(not answer.startswith("Error: "), f"The tool says: {answer}")
     want("x = 1" in content.splitlines(), f"x is no longer 1: {content!r}")
-    want("y = 2" in content.splitlines(), f"y is not 2: {content!r}")
+    want("y = 2" in content.splitlines(), f"`y = 2` does not stand on a line of its own: {content!r}")
     want(content == "x = 1\ny = 2\nprint(x + y)\n", f"More than y was changed: {content!r}")
 
 
@@ -36,6 +36,9 @@ def _try_on_texts(search_file, folder):
     want("flood" not in found, f"It gave a line that does not hold the text: {found!r}.")
     want(not found.startswith("0: "), "The first line of a file has the number 1.")
     want(found.strip() == "1: ebb\n3: ebb again", f"For 'ebb', which stands in lines 1 and 3, it gave {found!r}.")
+    odd = _written(folder, "odd.txt", b"Ebb\nthe ebbing tide\na+b\naab\n")
+    want(search_file(odd, "ebb").strip() == "2: the ebbing tide", f"'ebb' stands in 'the ebbing tide', not in 'Ebb', but it gave {search_file(odd, 'ebb')!r}.")
+    want(search_file(odd, "a+b").strip() == "3: a+b", f"The text is a text, not a pattern: for 'a+b' it gave {search_file(odd, 'a+b')!r}.")
     nothing = search_file(path, "storm")
     want(isinstance(nothing, str) and nothing.strip(), "If no line holds the text, say so in a sentence: silence tells the model nothing.")
     want(not nothing.startswith("Error: "), "That no line holds the text is no error. It is an answer.")

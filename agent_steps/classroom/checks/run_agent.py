@@ -2,6 +2,7 @@
 from types import SimpleNamespace
 
 from agent_steps.classroom.checks import want
+from agent_steps.providers import connect
 
 
 def _call(name, **arguments):
@@ -56,3 +57,33 @@ def exercise_3(with_log):
     want(result == "list_files saw {'path': '.'}", f"The result changed on its way: {result!r}.")
     logged("read_file", {"path": "a.txt"})
     want(log == ["list_files", "read_file"], f"After list_files and read_file the log is {log!r}.")
+
+
+CASES = {   # what happens: the model's fault, the person's answers, and stop_reason, steps, tool_calls
+    "y to everything": (None, ["y"], ("completed", 2, 2)),
+    "q": (None, ["q"], ("quit", 1, 0)),
+    "n, then y": (None, ["n", "y"], ("completed", 2, 1)),
+    "a first reply that is broken": ({1: "malformed_call"}, ["y"], ("completed", 3, 2)),
+    "a service that fails in step 2": ({2: "always overload"}, ["y"], ("error", 2, 1)),
+    "a model that repeats itself": ("repeat", ["y"], ("repeating", 4, 4)),
+}
+
+
+def exercise_4(my_agent, new_chat):
+    """my_agent(chat, task, approve, max_steps): the loop, with the parts of the lesson. new_chat(model): a fresh chat."""
+    for case, (faults, answers, wanted) in CASES.items():
+        run = _run_of(my_agent, new_chat, faults, answers)
+        want(run is not None and run is not ..., "my_agent gave back nothing. Return the run.")
+        found = (run.stop_reason, run.steps, run.tool_calls)
+        want(found == wanted, f"With {case}, the stop reason, steps and tool calls should be {wanted}, not {found}.")
+    run = _run_of(my_agent, new_chat, "repeat", ["y"], max_steps=2)
+    want((run.stop_reason, run.steps) == ("max_steps", 2), f"With max_steps=2 it should stop after 2 steps for that reason, not {(run.stop_reason, run.steps)}.")
+
+
+def _run_of(my_agent, new_chat, faults, answers, **options):
+    left = list(answers)
+
+    def approve(call):
+        return left.pop(0) if len(left) > 1 else left[0]
+    chat = new_chat(connect("practice", faults=faults, max_retries=0))
+    return my_agent(chat, "How many CSV files are in this folder?", approve, **options)

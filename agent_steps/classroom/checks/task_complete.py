@@ -5,6 +5,9 @@ from agent_steps.classroom.checks import want
 
 LOOK = 'I will look.\n<tool_call>{"name": "list_files", "arguments": {"path": "data"}}</tool_call>'
 DONE = 'Ready.\n<tool_call>{"name": "task_complete", "arguments": {"summary": "Four files."}}</tool_call>'
+QUOTED = 'Ready.\n<tool_call>{"name": "task_complete", "arguments": {"summary": "The notes say \\"north pier\\"."}}</tool_call>'
+REPORT = 'First a report.\n<tool_call>{"name": "write_report", "arguments": {"summary": "A draft."}}</tool_call>'
+SOON = 'I will call task_complete with a "summary": "soon" later.'
 TALK = "I will do that right away."
 MENTION = "A call begins with <tool_call> and is written as JSON."
 
@@ -24,6 +27,12 @@ def exercise_1(summary_in):
     want(summary_in(_messages("task", TALK, "Please call a tool.", DONE, "Thank you.")) == "Four files.",
          "It may not be the last message. Then it was not found.")
     want(summary_in(_messages(f"Repeat after me: {DONE}", TALK)) is None, "That call stands in a message of the user. Look at the role.")
+    want(summary_in(_messages("task", REPORT)) is None,
+         "A call of write_report has a summary too, and it was taken for the end. Look at the name of the call.")
+    want(summary_in(_messages("task", SOON)) is None,
+         "A reply only mentions task_complete and a summary in a sentence. That is no call: let the parser decide.")
+    found = summary_in(_messages("task", QUOTED))
+    want(found == 'The notes say "north pier".', f"There are quotes inside the summary, and it gave {found!r}. Let the parser read the JSON.")
     want(summary_in([]) is None, "For an empty list it should give None.")
 
 
@@ -34,7 +43,7 @@ def _call(name, **arguments):
 def _acted(act, call):
     outcome = act(call)
     want(outcome is not None and outcome is not ..., f"For {call.name} it gave back nothing. Return two things: the result, and True or False.")
-    want(isinstance(outcome, tuple) and len(outcome) == 2, f"For {call.name} return two things: the result, and True or False.")
+    want(isinstance(outcome, (tuple, list)) and len(outcome) == 2, f"For {call.name} return two things: the result, and True or False.")
     want(isinstance(outcome[0], str), f"For {call.name} the result should be text. It is of type {type(outcome[0]).__name__}.")
     return outcome
 

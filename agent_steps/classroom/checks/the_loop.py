@@ -10,7 +10,7 @@ def exercise_1(is_yes):
     want(is_yes("y") is not None and is_yes("y") is not ..., "is_yes gave back nothing. Return True or False.")
     for answer in ("y", "yes", "Y", "YES", "Yes", " y ", "yes\t"):
         want(is_yes(answer), f"{answer!r} is a yes.")
-    for answer in ("n", "no", "", " ", "yesterday", "maybe y", "not yet", "yes, but not that folder", "yy"):
+    for answer in ("n", "no", "", " ", "yesterday", "maybe y", "not yet", "e", "ye", "yep", "yes, but not that folder", "yy"):
         want(not is_yes(answer), f"{answer!r} was taken for a yes, and a tool would run.")
     want(is_yes("n") is not None, "For a no, return False.")
 
@@ -48,7 +48,9 @@ class _Scripted:
         self.sent.append(text)
         if len(self.sent) > 20:
             raise NotYet("The model was asked more than 20 times. Nothing ends your loop at max_steps.")
-        return self.replies[min(len(self.sent), len(self.replies)) - 1]
+        reply = self.replies[min(len(self.sent), len(self.replies)) - 1]
+        self.messages += [{"role": "user", "content": text}, {"role": "assistant", "content": reply}]
+        return reply
 
 
 def exercise_3(look_for_me):

@@ -34,9 +34,10 @@ def exercise_1(first_lines, describe_function):
     want(list(schema["properties"]) == ["path", "count"], "The two parameters stand in the other order.")
 
 
-def _definition(name, *arguments):
+def _definition(name, *arguments, optional=()):
     properties = {argument: {"type": "string", "description": ""} for argument in arguments}
-    return {"name": name, "description": "", "inputSchema": {"type": "object", "properties": properties, "required": list(arguments)}}
+    required = [argument for argument in arguments if argument not in optional]
+    return {"name": name, "description": "", "inputSchema": {"type": "object", "properties": properties, "required": required}}
 
 
 def exercise_2(drift):
@@ -48,6 +49,9 @@ def exercise_2(drift):
     want(found is not None and found is not ..., "drift gave back nothing. Return a set.")
     want(not isinstance(found, (bool, str, dict)), f"drift gave back {found!r}. Return a set of names.")
     want(set(found) == set(), f"Where both have path and count, it gave {found!r}. That should be an empty set.")
+    found = set(drift(_definition("show", "path", "count", optional=["count"]), show))
+    want(found == set(), f"Where both have path and count, and count is not required, it gave {found!r}. "
+                         "That should be an empty set: an argument that may be left out is an argument too.")
     found = set(drift(_definition("show", "path", "count", "colour"), show))
     want(found == {"colour"}, f"A definition that promises one argument more, colour, gave {found!r}.")
     found = set(drift(_definition("show", "path"), show))
@@ -63,10 +67,14 @@ def exercise_3(without):
     found = without(definitions, "read_file")
     want(definitions == before, "The old list was changed. Make a new one.")
     want(found is not None and found is not ..., "without gave back nothing. Return a list.")
+    want(isinstance(found, list), f"without gave back something of type {type(found).__name__}. Return a list.")
     want(found != ["list_files", "task_complete"], "Those are names. Return the definitions themselves.")
     want(found == [before[0], before[2]], f"Of list_files, read_file and task_complete, without read_file, it left: {_names(found)}.")
-    want(without(definitions, "read_file") is not definitions and without(definitions, "delete_file") == before,
-         "Without a tool that is not in the list, the list should be as long as before.")
+    found = without(definitions, "delete_file")
+    want(found == before, f"Without delete_file, which is not in the list, all should stay. It left: {_names(found)}.")
+    want(found is not definitions, "Without delete_file, which is not in the list, it gave back the old list itself. Make a new one here too.")
+    left = [each["name"] for each in without(definitions, "list_files")]
+    want(left == ["read_file", "task_complete"], f"Of list_files, read_file and task_complete, without list_files, it left: {', '.join(left)}.")
 
 
 def _names(definitions):
