@@ -72,7 +72,7 @@ SEVERAL = ("Your reply holds several tool calls (task_complete is one too), so n
 SECOND_OBJECT = re.compile(r'[\s,\[]*\{|[\s}]*</tool_call>\s*\{\s*"')   # the JSON of a second call, without a tag of its own
 OPENING = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?")   # what may stand between the tag and the JSON
 CLOSING = re.compile(r"[\s}]*(?:```)?\s*(?:</tool_call>\s*)*")   # what may stand behind the JSON
-PROSE = re.compile(r"""[.…"'`]+ | [^{}\[\]()=<>_\n]*[ ][^{}\[\]()=<>_\n]*""", re.X)   # what is only prose between two tags: dots, or at least two words
+PROSE = re.compile(r"""[.…"'`]+ | [^{}\[\]()=<>_\n]*[ ][^{}\[\]()=<>_\n]*""", re.X)   # only prose: dots, or two words
 
 
 def _read_call(reply, start):

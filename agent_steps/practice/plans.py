@@ -36,7 +36,7 @@ def find_files(situation: Situation) -> Reply:
         return reply
     folder = _folder_in(situation.task)
     listing = situation.last("list_files")
-    if listing is None:
+    if listing is None or (listing.failed and not listing.call.arguments):
         return call(situation, line("look", folder=_in_words(folder)), "list_files", path=folder)
     if listing.failed and folder != "." and len(situation.steps) == 1:
         return call(situation, line("look_here"), "list_files", path=".")
