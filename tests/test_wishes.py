@@ -61,7 +61,7 @@ def test_a_free_name_is_counted_up():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    (tmp_path / "heights.csv").write_text("name,weight,height\nAda,61,1.7\nBo,70,1.8\nCy,,1.6\n", encoding="utf-8")
+    (tmp_path / "heights.csv").write_text("city,weight,height\nAda,61,1.7\nBo,70,1.8\nCy,,1.6\n", encoding="utf-8")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "tides.csv").write_text("hour,tide,wind\n5,1.2,3\n9,1.4,4\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -83,9 +83,9 @@ def test_the_file_that_the_task_speaks_of_is_plotted(folder, task):
 
 @pytest.mark.parametrize(("task", "words"), [
     ("Plot nonexistent.csv", "There is no nonexistent.csv here. I see: heights.csv, sub/tides.csv."),
-    ("Plot the column banana of heights.csv", "heights.csv has no column banana. Its columns are: name, weight, height."),
+    ("Plot the column banana of heights.csv", "heights.csv has no column banana. Its columns are: city, weight, height."),
     ("Make a box plot of heights.csv", "beyond me (box plot)"), ("Draw a bar chart.", "beyond me (bar chart)"),
-    ("Plot only the Gentoo species", "beyond me (only"), ("Plot height against name", "The column name of heights.csv holds no numbers."),
+    ("Plot only the Gentoo species", "beyond me (only"), ("Plot height against city", "The column city of heights.csv holds no numbers."),
     ("Plot height by weight", "beyond me (by)"), ("Plot both files", "beyond me (both)"), ("Plot the mean of weight", "beyond me (the mean)"),
 ])
 def test_what_it_cannot_do_it_says_and_draws_nothing(folder, task, words):
@@ -176,3 +176,14 @@ def test_a_column_that_counts_the_rows_is_plotted_when_it_is_named(folder):
 @pytest.mark.parametrize("task", ["Delete heights.csv", "How many rows does heights.csv have?", "Rename the file heights.csv"])
 def test_a_wish_about_files_that_a_list_does_not_answer_is_not_answered_by_one(folder, task):
     assert "I cannot answer that" in summary(task)
+
+
+@pytest.mark.parametrize("column", ["plot", "file", "name", "a", "it", "PNG"])
+def test_a_column_that_is_called_like_a_word_of_the_task_is_not_taken_for_a_wish(folder, column):
+    (folder / "heights.csv").write_text(f"{column},weight,height\nx,61,1.7\ny,70,1.8\nz,64,1.6\n", encoding="utf-8")
+    assert "I plotted height against weight" in summary(TASK)
+
+
+def test_such_a_column_can_be_named_as_a_column(folder):
+    (folder / "heights.csv").write_text("weight,height,plot\n61,1.7,7\n70,1.8,9\n64,1.6,3\n", encoding="utf-8")
+    assert "I plotted weight against plot" in summary("Draw the column plot of heights.csv")

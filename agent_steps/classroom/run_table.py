@@ -47,6 +47,11 @@ def facts(run) -> str:
     return ", ".join(f"{number} {what}" for what, number in counted.items() if number)
 
 
+def error_sentence(run) -> str:
+    """Give the sentence with which an error ended the run, or an empty text."""
+    return visible(run.turns[-1].note or "") if run.stop_reason == "error" and run.turns else ""
+
+
 def failed(result) -> bool:
     """Whether a result tells of a failure: an error of the tool, or code that ended badly."""
     return bool(re.search(r"\AError: |^(Exit code [1-9]\d*|Killed\b.*)\.\Z", result or "", re.M))
@@ -83,8 +88,7 @@ def run_text(run) -> str:
     lines = [headline(run)]
     if facts(run):
         lines.append(f"Of its turns: {facts(run)}.")
-    if run.stop_reason == "error" and run.turns and run.turns[-1].note:
-        lines += textwrap.wrap(visible(run.turns[-1].note), WIDTH)
+    lines += textwrap.wrap(error_sentence(run), WIDTH)
     if run.summary:
         lines += textwrap.wrap(f"The model says: {' '.join(visible_lines(run.summary))}", WIDTH)
     lines += ["", row_text(name for name, _ in COLUMNS), row_text("-" * width for _, width in COLUMNS)]
@@ -136,8 +140,8 @@ def run_html(run) -> str:
 def claims_html(run) -> list:
     """Set the model's own words beside the facts."""
     shown = [f"<p>Of its turns: {escape(facts(run))}.</p>"] if facts(run) else []
-    if run.stop_reason == "error" and run.turns and run.turns[-1].note:
-        shown.append(f"<p>{escape(visible(run.turns[-1].note))}</p>")
+    if error_sentence(run):
+        shown.append(f"<p>{escape(error_sentence(run))}</p>")
     if run.summary:
         says = " ".join(visible_lines(run.summary))
         whole = folded("in full", {"Summary": run.summary} if len(says) > LONGEST else {})

@@ -7,6 +7,11 @@ from agent_steps.practice.tables import Table
 
 FILE_NAME = re.compile(r"[\w./-]*\w\.(?:csv|tsv|txt|dat|xlsx?|json)\b", re.I)
 PICTURE_NAME = re.compile(r"[\w./-]*\w\.(?:png|jpe?g|pdf|svg)\b", re.I)
+ORDINARY = {   # words that tasks are made of
+    "a", "an", "and", "as", "at", "chart", "column", "columns", "csv", "data", "draw", "figure", "file", "files", "find", "folder", "for", "from",
+    "graph", "i", "image", "in", "it", "line", "make", "me", "name", "of", "on", "picture", "plot", "png", "points", "save", "scatter", "table",
+    "the", "this", "to", "two", "use", "with",
+}
 NO_NAMES = {"of", "from", "in", "and", "with", "that", "for", "on", "as", "to", "it", "the", "a", "an", "which", "are", "is"}
 
 
@@ -27,6 +32,12 @@ def in_order(task: str, paths: list[str]) -> list[str]:
     return sorted(paths, key=lambda path: (PurePosixPath(path).stem.lower() not in words, path.count("/")))
 
 
+def is_named(name: str, task: str) -> bool:
+    """Whether a task names a column. A column that is called like an ordinary word of a task (plot, file) must be called one."""
+    word = rf"(?<![\w/.]){re.escape(name)}(?![\w/]|\.\w)"
+    return bool(re.search(rf"\bcolumns? \W*{word}" if name.lower() in ORDINARY else word, task))
+
+
 def missing_column(task: str, table: Table) -> str:
     """A column that the task names and the table lacks, or an empty text."""
     found = re.search(r"\bcolumns? (?:called |named )?[\"'`]?(\w+)", task)
@@ -35,8 +46,7 @@ def missing_column(task: str, table: Table) -> str:
 
 def text_column(task: str, table: Table) -> str:
     """A column of text that the task wants on an axis, or an empty text."""
-    others = [name for name in table.columns if name not in table.numbers]
-    return next((name for name in others if re.search(rf"(?<![\w/.]){re.escape(name)}(?![\w/.]\w|\w)", task)), "")
+    return next((name for name in table.columns if name not in table.numbers and is_named(name, task)), "")
 
 
 def axes(task: str, table: Table) -> tuple[str, str]:
@@ -44,7 +54,7 @@ def axes(task: str, table: Table) -> tuple[str, str]:
 
     "a against b" puts b on the x axis; "a on the x axis" says it outright.
     """
-    places = {name: found.start() for name in table.numbers if (found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", task))}
+    places = {name: re.search(rf"(?<!\w){re.escape(name)}(?!\w)", task).start() for name in table.numbers if is_named(name, task)}
     named = sorted(places, key=places.get)
     x, y = (named + [name for name in table.numeric if name not in named] + [table.numeric[0]])[:2]
     if len(named) >= 2 and re.search(r"\b(against|versus|vs|over|as a function of)\b", task[places[x]:places[y]]):
