@@ -25,6 +25,7 @@ class Turn:
     answer: str | None = None
     result: str | None = None
     note: str | None = None
+    tokens: tuple | None = None   # of this one request: sent, received
 
 
 @dataclass
@@ -41,7 +42,9 @@ class AgentRun:
     completed: bool = False
     stop_reason: str | None = None
     summary: str | None = None
-    turns: list[Turn] = field(default_factory=list, repr=False)
+    turns: list[Turn] = field(default_factory=list)
+    system_prompt: str = ""
+    messages: list = field(default_factory=list)   # the chat's own list, not a copy
 
     def to_frame(self):
         """Return a pandas table of one row, so that the rows of many runs can be stacked."""
@@ -70,7 +73,7 @@ def run_agent(chat, task, max_steps=10, *, approve=ask_approval, call_tool=call_
     if chat.messages:
         raise ValueError("This chat already has a history. Give each run a fresh one: Chat(model, system_prompt).")
     say = (lambda *words, **options: None) if quiet else print
-    run, message = AgentRun(task), task
+    run, message = AgentRun(task, system_prompt=chat.system_prompt, messages=chat.messages), task
     while run.steps < max_steps and run.stop_reason is None:
         run.steps += 1
         say(f"\n===== Step {run.steps} | tool calls so far: {run.tool_calls} =====")
@@ -106,6 +109,7 @@ def think(chat, run, turn):
     """Ask for a reply and look for a call in it. What is wrong with the reply is kept in turn.note."""
     try:
         turn.reply = chat.send(turn.sent)
+        turn.tokens = getattr(chat.model, "last_tokens", None)
         turn.call = parse_tool_call(turn.reply)
     except ToolCallError as error:
         turn.note = f"No tool was run. {error}"

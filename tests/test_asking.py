@@ -246,3 +246,18 @@ def test_lines_of_another_cell_are_not_used_at_the_end_of_a_pipe_either(nobody, 
 def test_rehearsing_asks_and_prints_nothing(nobody, capsys):
     rehearse("y")
     assert capsys.readouterr().out == ""
+
+
+def test_a_file_that_changes_while_the_question_stands_is_shown_anew(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "s.py"
+    script.write_text("print(1)", encoding="utf-8")
+
+    def typed(prompt=""):
+        script.write_text("evil()", encoding="utf-8")
+        return "y"
+
+    monkeypatch.setattr("builtins.input", typed)
+    assert ask_approval(ToolCall("run_python_script", {"path": "s.py"})) == "y"
+    printed = capsys.readouterr().out
+    assert "has changed since you were asked" in printed and printed.index("print(1)") < printed.index("Look again") < printed.index("evil()")

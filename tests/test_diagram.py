@@ -1,5 +1,6 @@
 """The pictures of the loop: what they say, and that they say it to everybody."""
 
+import base64
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -86,9 +87,21 @@ def test_a_part_of_another_stage_is_refused():
         loop_diagram("chat", lit="NUDGE")
 
 
-def test_a_diagram_shows_itself_as_svg_and_as_words():
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_notebook_gets_an_image_with_its_words_that_shrinks_with_the_page(stage):
+    image = ElementTree.fromstring(loop_diagram(stage)._repr_html_().replace(">", "/>"))
+    assert image.tag == "img" and image.get("alt") == diagram.in_words(stage)
+    assert image.get("style") == "max-width:100%;height:auto"
+    kind, _, picture = image.get("src").partition(";base64,")
+    assert kind == "data:image/svg+xml" and base64.b64decode(picture).decode("utf-8") == loop_svg(stage)
+
+
+def test_a_diagram_is_an_svg_too_for_whatever_shows_no_html():
+    assert loop_diagram("agent", "ACT")._repr_svg_() == loop_svg("agent", "ACT")
+
+
+def test_a_terminal_gets_a_diagram_in_words():
     shown = loop_diagram("loop", lit=("APPROVE",))
-    assert shown._repr_svg_() == loop_svg("loop", ("APPROVE",))
     assert "Lit: APPROVE." in " ".join(repr(shown).split())
     assert max(map(len, repr(shown).splitlines())) <= 88
 

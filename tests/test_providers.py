@@ -659,11 +659,23 @@ def test_the_environment_comes_before_the_secrets_of_colab(colab, monkeypatch):
     assert connect("openai").client.api_key == KEY
 
 
-@pytest.mark.parametrize("secret", [SecretNotFoundError("x"), NotebookAccessError("x"), None, ""])
-def test_a_secret_that_colab_does_not_give_is_a_missing_key(colab, secret):
-    if secret is not None:
-        colab["OPENAI_API_KEY"] = secret
-    with pytest.raises(ModelError, match="set the environment variable OPENAI_API_KEY"):
+def test_an_environment_of_white_space_does_not_hide_a_secret_of_colab(colab, monkeypatch):
+    colab["OPENAI_API_KEY"] = KEY
+    monkeypatch.setenv("OPENAI_API_KEY", " ")
+    assert connect("openai").client.api_key == KEY
+
+
+@pytest.mark.parametrize("secrets", [{}, {"OPENAI_API_KEY": ""}, {"OPENAI_API_KEY": " \n"}, {"openai_api_key": KEY}])
+def test_a_secret_that_is_not_there_is_a_missing_key_and_colabs_place_for_it_is_named(colab, secrets):
+    colab.update(secrets)
+    with pytest.raises(ModelError, match="No key for openai: in Colab's secrets.* called OPENAI_API_KEY, to the letter") as caught:
+        connect("openai")
+    assert "environment variable" not in str(caught.value)
+
+
+def test_a_secret_that_the_notebook_may_not_read_is_said_as_that(colab):
+    colab["OPENAI_API_KEY"] = NotebookAccessError("x")
+    with pytest.raises(ModelError, match="has a secret OPENAI_API_KEY, but this notebook may not read it.*switch on"):
         connect("openai")
 
 

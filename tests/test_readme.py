@@ -4,6 +4,7 @@ import re
 import pytest
 from books import NOTEBOOKS, ROOT, cells_of, slug_of, source_of
 
+from agent_steps.classroom.address import colab_address
 from agent_steps.classroom.course import LESSONS
 from agent_steps.classroom.minutes import lesson_minutes
 from agent_steps.providers.catalogue import PROVIDERS
@@ -17,9 +18,10 @@ def test_the_first_screen_gives_the_two_commands(command):
     assert command in README[:README.index("## The lessons")].splitlines()
 
 
-def test_ci_runs_the_readmes_test_command_and_no_other():
+def test_ci_runs_the_readmes_test_command_and_installs_nothing_else_that_it_needs():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert COMMANDS[1] in script.splitlines() and script.count("pip install") == 1 and script.count("pytest") == 1
+    assert script.splitlines()[-1] == COMMANDS[1] and script.count("pytest") == 1
+    assert set(re.findall(r"pip install (.*?)(?: &&|$)", script, re.M)) == {"-r requirements-browser.txt", "-r requirements.txt"}
 
 
 def test_the_workflow_runs_it_on_three_systems_with_the_oldest_and_newest_python():
@@ -42,6 +44,13 @@ def test_the_table_gives_each_notebooks_title_and_minutes(path):
     number = LESSONS.index(slug_of(path)) + 1
     row = next(line for line in README.splitlines() if line.startswith(f"| {number} |"))
     assert f"[{title}](notebooks/{path.name})" in row and row.endswith(f" {minutes} |")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_table_opens_each_notebook_in_colab(path):
+    number = LESSONS.index(slug_of(path)) + 1
+    row = next(line for line in README.splitlines() if line.startswith(f"| {number} |"))
+    assert f"| [open {number}]({colab_address(path.name)}) |" in row
 
 
 def test_every_link_inside_the_repository_leads_somewhere():

@@ -8,14 +8,19 @@ import pytest
 from agent_steps.classroom.run_table import columns, run_html, run_text
 
 
-def turn(step, reply="a reply", sent="a message", call=None, answer=None, result=None, note=None):
+def turn(step, reply="a reply", sent="a message", call=None, answer=None, result=None, note=None, tokens=(10, 2)):
     call = call and SimpleNamespace(name=call[0], arguments=call[1])
-    return SimpleNamespace(step=step, sent=sent, reply=reply, call=call, answer=answer, result=result, note=note)
+    return SimpleNamespace(step=step, sent=sent, reply=reply, call=call, answer=answer, result=result, note=note, tokens=tokens)
+
+
+def a_chat(turns):
+    """The list that a chat holds after these turns."""
+    return [{"role": role, "content": text} for turn in turns for role, text in (("user", turn.sent), ("assistant", turn.reply))]
 
 
 def a_run(*turns, **changes):
     values = {"task": "look around", "steps": len(turns), "tool_calls": 1, "turns": list(turns),
-              "completed": True, "stop_reason": "completed", "summary": None}
+              "completed": True, "stop_reason": "completed", "summary": None, "system_prompt": "You have tools.", "messages": a_chat(turns)}
     return SimpleNamespace(**(values | changes))
 
 
@@ -114,7 +119,7 @@ def test_the_html_is_wellformed_and_has_one_row_for_each_turn():
 def test_the_html_has_a_caption_and_scopes_for_screen_readers():
     outline = Outline(run_html(MIXED))
     scopes = [attributes["scope"] for tag, attributes in outline.seen if tag == "th"]
-    assert scopes == ["col"] * 4 + ["row"] * 5
+    assert scopes == ["col"] * 5 + ["row"] * 5
     assert sum(tag == "caption" for tag, _ in outline.seen) == 1
 
 
@@ -142,12 +147,12 @@ def test_long_parts_are_folded_and_whole():
     long = turn(1, sent="sent\nwhole", reply="reply\nwhole", call=LIST, answer="y", result="first\nlast")
     page = run_html(a_run(long))
     folded = page[page.index("<details>"):]
-    assert all(text in folded for text in ("sent\nwhole", "reply\nwhole", "first\nlast"))
+    assert all(text in folded for text in ('"content": "sent\\nwhole"', "reply\nwhole", "first\nlast"))
     assert "first (and 1 more line)" in page
 
 
 def test_a_short_result_is_not_folded_a_second_time():
-    assert run_html(a_run(turn(1, call=LIST, answer="y", result="data"))).count("<details>") == 1
+    assert ">returned<" not in run_html(a_run(turn(1, call=LIST, answer="y", result="data")))
 
 
 def test_a_long_summary_is_folded():

@@ -1,13 +1,15 @@
 """The working folder of a lesson."""
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from agent_steps import CourseError
-from agent_steps.classroom import start_lesson, starting
+from agent_steps.classroom import colab, start_lesson, starting
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +88,15 @@ def test_a_full_disk_is_said_in_words(error, monkeypatch):
 
 def test_the_list_of_files_is_what_lies_in_the_folder():
     assert sorted(starting.FILES) == data_files(starting.DATA)
+
+
+@pytest.mark.parametrize("modules, installs", [((), []), (("google.colab",), ["installed"])])
+def test_what_is_missing_is_installed_in_colab_and_nowhere_else(monkeypatch, tmp_path, modules, installs):
+    done = []
+    monkeypatch.setattr(colab, "install_missing", lambda: done.append("installed"))
+    monkeypatch.delitem(sys.modules, "google.colab", raising=False)
+    for name in modules:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.chdir(tmp_path)
+    start_lesson("plain_chat")
+    assert done == installs

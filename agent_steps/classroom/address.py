@@ -1,38 +1,46 @@
-"""The repository's own address, in this one place, and the setup cell of every lesson, which is made from it.
+"""The repository's own address, in this one place, and what is made from it: the setup cell of every lesson, and its address in Colab.
 
-After a fork, change REPOSITORY and run ``python -m agent_steps.classroom.making``: it writes the setup cells anew.
+After a fork, change REPOSITORY and run ``python -m agent_steps.classroom.making``: it writes everything anew.
 """
-import json
+import re
 from pathlib import Path
+
+from agent_steps import CourseError
 
 REPOSITORY = "https://github.com/agent-by-hand/agent-steps"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-MARK = "import sys\n\nif \"google.colab\" in sys.modules:"   # how a setup cell begins
+COLAB_FOLDER = "/content/course"   # where the course is put in Colab
+MARK = "import subprocess\nimport sys\n\nif \"google.colab\" in sys.modules"   # how a setup cell begins
 
 
 def setup_source(slug: str) -> str:
-    """Return the code of a lesson's setup cell. Outside Colab it does nothing but make the lesson's folder."""
-    return f"""{MARK}   # Colab starts empty: fetch the course
-    import subprocess
-    subprocess.run(["git", "clone", "-q", "--depth=1", "{REPOSITORY}", "/content/course"])
-    sys.path.insert(0, "/content/course")
-    from agent_steps.classroom.colab import install_missing
-    install_missing()
+    """Return the code of a lesson's setup cell. Outside Colab it does nothing but make the lesson's folder.
+
+    In Colab it fetches the course once in a session. A course that is there already is brought up to date, or used as it
+    is where that fails.
+    """
+    return f"""{MARK} and "{COLAB_FOLDER}" not in sys.path:   # in Colab only: fetch the course
+    status, said = subprocess.getstatusoutput(
+        "git -C {COLAB_FOLDER} pull -q --ff-only origin HEAD 2>/dev/null || test -d {COLAB_FOLDER}/agent_steps"
+        " || git clone -q --depth=1 {REPOSITORY} {COLAB_FOLDER}")
+    if status:
+        sys.exit(f"The course could not be fetched. Is there a network? Then run this cell again. {{said}}")
+    sys.path.insert(0, "{COLAB_FOLDER}")
 
 from agent_steps.classroom import start_lesson
 
 start_lesson("{slug}")"""
 
 
-def rewrite_setup_cells(folder: Path = NOTEBOOKS) -> list[str]:
-    """Bring the setup cell of every notebook up to date; return the names of the notebooks that were changed."""
-    changed = []
-    for path in sorted(folder.glob("[0-9]*.ipynb")):
-        book = json.loads(path.read_text(encoding="utf-8"))
-        wanted = setup_source(path.stem[3:]).splitlines(keepends=True)
-        for cell in book["cells"]:
-            if "".join(cell["source"]).startswith(MARK) and cell["source"] != wanted:
-                cell["source"] = wanted
-                changed.append(path.name)
-        path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
-    return changed
+def colab_address(notebook: str) -> str | None:
+    """Return the address that opens a notebook in Colab, or None: Colab opens notebooks of no other host than GitHub.
+
+    Raises CourseError if REPOSITORY is no address that everybody can fetch from.
+    """
+    on_github = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(\.git)?/?", REPOSITORY)
+    if on_github:
+        return f"https://colab.research.google.com/github/{on_github[1]}/blob/main/notebooks/{notebook}"
+    if not re.fullmatch(r"https://(?!github\.com/)[\w.-]+(:\d+)?/[\w.~/-]+", REPOSITORY):
+        raise CourseError(f"REPOSITORY in agent_steps/classroom/address.py is {REPOSITORY!r}. "
+                          "Write the address that a browser shows, for example https://github.com/OWNER/NAME.")
+    return None

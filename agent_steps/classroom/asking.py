@@ -38,20 +38,42 @@ def ask(prompt: str) -> str:
 
 
 def _answer_for_nobody(prompt: str) -> str:
-    lines = _rehearsed["lines"] if _rehearsed["cell"] == _current_cell() else []
-    if os.environ.get(REHEARSAL_VARIABLE) and lines:
-        answer = lines.pop(0)
-        print(f"{prompt} {answer}")
-        return answer.strip()
-    print(f"{prompt}\n(Nobody is here to answer: taken as n.)")
-    return "n"
+    answer = next_rehearsed_line()
+    if answer is None:
+        print(f"{prompt}\n(Nobody is here to answer: taken as n.)")
+        return "n"
+    print(f"{prompt} {answer}")
+    return answer.strip()
+
+
+def next_rehearsed_line() -> str | None:
+    """Take the next rehearsed line of this cell. None if there is none left, or if this run is no rehearsal."""
+    if is_rehearsed():
+        return _rehearsed["lines"].pop(0)
+    return None
+
+
+def is_rehearsed() -> bool:
+    """Whether this run is a rehearsal and lines are left for this cell."""
+    return bool(os.environ.get(REHEARSAL_VARIABLE) and _rehearsed["lines"] and _rehearsed["cell"] == _current_cell())
+
+
+def somebody_is_there() -> bool:
+    """Whether this is a cell of a notebook that somebody has open: a front end that can be asked says so in every request."""
+    parent = _request()
+    return bool(parent and parent["content"].get("allow_stdin"))
 
 
 def ask_approval(call) -> str:
     """Show a tool call and ask about it until the answer is clear. Returns "y", "n", "n: a reason" or "q"."""
-    print(f"\n{show_call(call)}")
+    shown = None
     for _ in range(MOST_QUESTIONS):
+        if shown != (shown := show_call(call)):
+            print(f"\n{shown}")
         answer = ask("Run this tool? [y = yes, n = no, n: reason, q = quit]:")
+        if answer.lower() == "y" and show_call(call) != shown:
+            print("A file that this call is about has changed since you were asked. Look again.")
+            continue
         if answer.lower() in ("y", "n", "q"):
             return answer.lower()
         if answer.lower().startswith("n:") and answer[2:].strip():
@@ -63,8 +85,12 @@ def ask_approval(call) -> str:
 
 def _current_cell():
     """What tells one run of a cell from another: the id of the message that asked for it. None outside a notebook."""
+    request = _request()
+    return request["header"]["msg_id"] if request else None
+
+
+def _request():
+    """The message that asked for the cell that runs. None outside a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is None or not hasattr(shell, "kernel"):
-        return None
-    return shell.kernel.get_parent("shell")["header"]["msg_id"]
+    return shell.kernel.get_parent("shell") if hasattr(shell, "kernel") else None

@@ -2,10 +2,11 @@
 
     loop_diagram("loop", lit="APPROVE")
 
-A notebook shows the picture. A terminal, a screen reader and a notebook that is not trusted yet get the same
-in words: that is what ``repr`` gives. ``python -m agent_steps.classroom.making`` writes the README's picture.
+A notebook shows the picture, with the same in words for a screen reader. A terminal gets the words alone: that is
+what ``repr`` gives. ``python -m agent_steps.classroom.making`` writes the README's picture.
 """
 
+import base64
 import math
 import re
 import textwrap
@@ -164,6 +165,12 @@ class Diagram:
     def __init__(self, svg, words):
         self.svg = svg
         self.words = words
+
+    def _repr_html_(self):
+        # Where both forms are offered, JupyterLab shows this one: unlike the other, it has words for a screen reader, shrinks
+        # with the window, and is there before the notebook is trusted.
+        picture = base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
+        return f'<img alt="{escape(self.words)}" style="max-width:100%;height:auto" src="data:image/svg+xml;base64,{picture}">'
 
     def _repr_svg_(self):
         return self.svg

@@ -4,6 +4,8 @@ import math
 import re
 from pathlib import Path
 
+from agent_steps.classroom.address import MARK
+
 WORDS_A_MINUTE = 150      # prose that is read to be understood
 MINUTES_A_CELL = 0.25     # run it, look at what it shows
 LINES_A_MINUTE = 20       # code that is read
@@ -15,6 +17,7 @@ def lesson_minutes(path: Path) -> int:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     prose = " ".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    code = [source for source in code if not source.startswith(MARK)]   # nobody has to read the setup cell
     folded = re.sub(r"<details>.*?</details>", "", prose, flags=re.S)
     minutes = (
         len(folded.split()) / WORDS_A_MINUTE

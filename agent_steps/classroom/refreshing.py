@@ -21,7 +21,7 @@ def refresh(path: Path) -> None:
     NotebookClient(book, timeout=60, store_widget_state=False, coalesce_streams=True, kernel_name="python3", resources=resources).execute()
     book.metadata = nbformat.from_dict({**book.metadata, "language_info": {"name": "python"}})
     for cell in book.cells:
-        cell.metadata.pop("execution", None)
+        cell.metadata = nbformat.from_dict({name: value for name, value in cell.metadata.items() if name == "tags"})
     nbformat.validate(book)
     path.write_text(nbformat.writes(book).rstrip("\n") + "\n", encoding="utf-8", newline="\n")
 

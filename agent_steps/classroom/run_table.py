@@ -11,6 +11,7 @@ import unicodedata
 from html import escape
 
 from .show_call import count, cut_middle, short_call, visible, visible_lines
+from .turn_view import approval, block_text, folded, folded_messages, tokens_so_far
 
 LONGEST = 300                                        # characters of a summary that are not folded
 WIDTH = 100                                          # columns of the text form
@@ -22,12 +23,10 @@ WHY_IT_STOPPED = {
     "no_tool_calls": "the model replied again and again without a call that could be used",
     "repeating": "the model repeated the same call and got the same result",
     "error": "an error stopped it",
-    "interrupted": "it was interrupted",
 }
-HEADINGS = (("Step", 7), ("The model asked", 40), ("Approved?", 17), ("Result", 36))      # with their share of the width
+HEADINGS = (("Step", 7), ("The model asked", 38), ("Approved?", 14), ("Result", 27), ("Tokens so far", 14))   # with their share of the width
 CELL = "text-align:left;vertical-align:top;padding:0.4em 0.8em 0.4em 0;border-bottom:1px solid rgba(128,128,128,0.5)"
 CODE = 'style="font-family:monospace;overflow-wrap:anywhere"'
-BLOCK = 'style="white-space:pre-wrap;overflow-wrap:anywhere;background:none;margin:0.3em 0 0.6em 0"'
 
 
 def headline(run) -> str:
@@ -43,7 +42,7 @@ def facts(run) -> str:
     """Count what the model's own summary may leave out: refusals, errors, replies without a call."""
     counted = {"refused by the person": sum((turn.answer or "").startswith("n") for turn in run.turns),
                "ended in an error": sum(failed(turn.result) for turn in run.turns),
-               "without a call that could run": sum(turn.call is None for turn in run.turns)}
+               "without a call that could run": sum(turn.call is None for turn in run.turns) - (run.stop_reason == "error")}   # there no reply came
     return ", ".join(f"{number} {what}" for what, number in counted.items() if number)
 
 
@@ -64,15 +63,6 @@ def asked(turn, width) -> str:
     return cut_end(f"no call: {visible_lines(turn.reply)[0] or '(nothing)'}", width)
 
 
-def approval(turn) -> str:
-    """Say what the person answered."""
-    answer = turn.answer
-    if answer is None:
-        return "not asked"
-    word, _, reason = visible(answer).partition(":")
-    return {"y": "yes", "n": "no", "q": "quit"}.get(word.strip(), word) + (f": {reason.strip()}" if reason else "")
-
-
 def outcome(turn) -> str:
     """Give the first line of a result, of a traceback the line that says what went wrong, or why nothing ran."""
     if turn.result is None:
@@ -88,6 +78,8 @@ def run_text(run) -> str:
     lines = [headline(run)]
     if facts(run):
         lines.append(f"Of its turns: {facts(run)}.")
+    if run.turns:
+        lines.append(f"Tokens: {tokens_so_far(run, run.turns[-1])}.")
     lines += textwrap.wrap(error_sentence(run), WIDTH)
     if run.summary:
         lines += textwrap.wrap(f"The model says: {' '.join(visible_lines(run.summary))}", WIDTH)
@@ -126,14 +118,14 @@ def cut_end(text, width) -> str:
 
 def run_html(run) -> str:
     """Show a run as a table of plain HTML; what is long is folded."""
-    rows = "\n".join(row_html(turn) for turn in run.turns)
+    rows = "\n".join(row_html(run, turn) for turn in run.turns)
     head = "".join(f'<th scope="col" style="{CELL};width:{share}%">{name}</th>' for name, share in HEADINGS)
     return "\n".join([
         '<div class="mathjax_ignore tex2jax_ignore">',       # a $ in a result is no formula
         f"<p><strong>{escape(headline(run))}</strong></p>", *claims_html(run),
-        '<table style="border-collapse:collapse;table-layout:fixed;width:100%">',
-        f'<caption style="text-align:left">Turn by turn: {escape(cut_middle(visible(run.task), 120))}</caption>',
-        f"<thead><tr>{head}</tr></thead>", f"<tbody>\n{rows}\n</tbody>", "</table>", "</div>",
+        '<div style="overflow-x:auto"><table style="border-collapse:collapse;table-layout:fixed;width:100%;min-width:40em;overflow-wrap:break-word">',
+        f'<caption style="text-align:left">Task: {escape(cut_middle(visible(run.task), 120))}</caption>',
+        f"<thead><tr>{head}</tr></thead>", f"<tbody>\n{rows}\n</tbody>", "</table></div>", "</div>",
     ])
 
 
@@ -144,45 +136,27 @@ def claims_html(run) -> list:
         shown.append(f"<p>{escape(error_sentence(run))}</p>")
     if run.summary:
         says = " ".join(visible_lines(run.summary))
-        whole = folded("in full", {"Summary": run.summary} if len(says) > LONGEST else {})
+        whole = folded("in full", block_text(run.summary)) if len(says) > LONGEST else ""
         shown.append(f"<p>The model says: <q>{escape(cut_middle(says, LONGEST))}</q></p>{whole}")
     return shown
 
 
-def row_html(turn) -> str:
-    """Show one turn as one row."""
-    asked_html = in_code(asked(turn, 90)) + folded("message and reply", {
-        "Sent to the model": turn.sent, "Its reply": turn.reply})
-    result_html = in_code(cut_middle(outcome(turn), 120)) + folded("more", whole_result(turn))
-    cells = "".join(f'<td style="{CELL};overflow-wrap:break-word">{cell}</td>'
-                    for cell in (asked_html, escape(approval(turn)), result_html))
+def row_html(run, turn) -> str:
+    """Show one turn as one row; what was sent, what came back and what is long about the result are folded."""
+    asked_html = in_code(asked(turn, 90)) + folded_messages(run, turn) + folded("came back", block_text(turn.reply or "(nothing)"))
+    result_html = in_code(cut_middle(outcome(turn), 120)) + "".join(folded(*part) for part in left_out_of(turn))
+    cells = "".join(f'<td style="{CELL}">{cell}</td>'
+                    for cell in (asked_html, escape(approval(turn)), result_html, tokens_so_far(run, turn)))
     return f'<tr><th scope="row" style="{CELL}">{turn.step}</th>{cells}</tr>'
 
 
 def in_code(text) -> str:
     """Write a short text in the letters of code."""
-    return f"<samp {CODE}>{escape(text)}</samp>" if text else ""
+    return f"<samp {CODE}>{escape(text, quote=False)}</samp>" if text else ""
 
 
-def whole_result(turn) -> dict:
-    """Return the parts of a result that its first line leaves out."""
-    parts = {"Result": turn.result, "Note": turn.note}
-    shown = outcome(turn)
-    return {name: text for name, text in parts.items()
-            if text and (len(shown) > 120 or len(visible_lines(text)) > 1 or visible(text) not in shown)}
-
-
-def both_ends_of(text) -> str:
-    """Return a text for a folded part; of a long one its first and last lines, for a notebook keeps all that it shows."""
-    lines = visible_lines(text)
-    if len(lines) > 40:
-        lines = [*lines[:25], f"... {count(len(lines) - 30, 'line')}; run.turns has all of it ...", *lines[-5:]]
-    return "\n".join(lines)
-
-
-def folded(title, parts) -> str:
-    """Fold long texts under one line that opens them."""
-    if not parts:
-        return ""
-    blocks = "".join(f"<div>{name}:</div><pre {BLOCK}>{escape(both_ends_of(text or ''))}</pre>" for name, text in parts.items())
-    return f"<details><summary>{title}</summary>{blocks}</details>"
+def left_out_of(turn) -> list:
+    """Return, with a title, what the first line of a result leaves out."""
+    first = outcome(turn)
+    return [(title, block_text(text)) for title, text in (("returned", turn.result), ("note", turn.note))
+            if text and (len(first) > 120 or len(visible_lines(text)) > 1 or visible(text) not in first)]

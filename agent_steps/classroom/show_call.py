@@ -14,7 +14,7 @@ LINE_LENGTH, WRAP, SCREEN_LENGTH = 1000, 160, 240    # a longer line is wrapped 
 BIGGEST_FILE = 5_000_000                             # bytes; a bigger file is not read to count its lines
 
 # Characters that count as printable and yet show nothing (Unicode: Default_Ignorable_Code_Point, and the braille blank).
-BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0,
+BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159,
           *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
 
 
@@ -27,12 +27,17 @@ def visible(text) -> str:
                    else character.encode("unicode_escape").decode("ascii") for character in text)
 
 
-def visible_lines(text) -> list:
-    r"""Split at the line ends \n and \r\n, nothing else, and show what cannot be seen in each line."""
+def plain_lines(text) -> list:
+    r"""Split at the line ends \n and \r\n, nothing else."""
     lines = str(text).replace("\r\n", "\n").split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()                                  # the end of the last line begins no other
-    return [visible(line) for line in lines]
+    return lines
+
+
+def visible_lines(text) -> list:
+    """Split a text into lines, and show what cannot be seen in each line."""
+    return [visible(line) for line in plain_lines(text)]
 
 
 def short_call(call, width=60) -> str:
@@ -55,7 +60,8 @@ def show_call(call, folder=".") -> str:
 def show_argument(call, name, value, folder) -> list:
     """Show one argument: a short value beside its name, a long one as a block of lines under its size."""
     if not isinstance(value, str):
-        return [f"  {visible(name)}: {cut_line(in_one_line(value))}"]
+        shown = in_one_line(value)
+        return [f"  {visible(name)}: {shown}"] if len(shown) <= LINE_LENGTH else [f"  {visible(name)}: {size_of(shown)}", *both_ends(shown, "|")]
     is_written = (call.name, name) == ("write_file", "content")
     is_edited = call.name == "edit_file" and name in ("old", "new")
     if (call.name, name) == ("run_python_script", "path"):
@@ -70,6 +76,8 @@ def show_argument(call, name, value, folder) -> list:
 def what_will_run(folder, path) -> list:
     """Show the script itself, as it stands now. Looking never fails: if it cannot be read, the tool will say so."""
     try:
+        if not (folder / path).is_file():            # reading a pipe or a device might never end
+            return []
         if (folder / path).stat().st_size > BIGGEST_FILE:
             return ["    (too long to show)"]
         return both_ends((folder / path).read_text(encoding="utf-8", errors="replace"), "|")
@@ -94,11 +102,15 @@ def size_of(text) -> str:
 
 
 def both_ends(text, mark) -> list:
-    """Return the lines of a text, each behind a mark; of a long one its first and its last.
+    """Return the lines of a text, each behind a mark; of a long one its first and its last. A very long line is wrapped."""
+    return only_both_ends([f"    {mark} {part}".rstrip(" ") for line in visible_lines(text) for part in wrapped(line)] if text else [])
 
-    How many are left out stands without the mark, so that no text can pretend to be cut. A very long line is wrapped.
+
+def only_both_ends(lines) -> list:
+    """Return marked lines; of very many the first and the last.
+
+    How many are left out stands without a mark, so that no text can pretend to be cut.
     """
-    lines = [f"    {mark} {part}".rstrip(" ") for line in visible_lines(text) for part in wrapped(line)] if text else []
     if len(lines) <= MOST_LINES:
         return lines
     left_out = count(len(lines) - FIRST_LINES - LAST_LINES, "line")
@@ -147,6 +159,8 @@ def what_it_replaces(call, content, folder) -> str:
 
 def describe_target(path, content) -> str:
     """Say whether a file is new, or what it replaces."""
+    if path.is_symlink() and path.exists():
+        return f"a link to {visible(path.resolve())}: {describe_target(path.resolve(), content)}"
     if path.is_dir():
         return "a folder has this name"
     if not path.exists():

@@ -11,11 +11,11 @@ import textwrap
 from html import escape
 from pathlib import Path
 
+from .lines_html import line_html
+
 LESSONS = Path(__file__).parents[1]
 CELL = 'style="text-align:left;vertical-align:top;padding:0.3em 1.2em 0.3em 0"'
 SOURCE = 'style="white-space:pre;overflow-x:auto;padding:0.6em 0"'      # code is not wrapped
-# Added to the signs, never instead of them; so thin that they suit a light and a dark page.
-TINTS = {"+": "rgba(46,160,67,0.18)", "-": "rgba(248,81,73,0.18)"}
 
 
 class View:
@@ -179,9 +179,3 @@ def diff_html(title, lines) -> str:
     code = f'<code style="display:inline-block;min-width:100%;white-space:pre">{rows}</code>'
     return (f'<figure style="margin:0"><figcaption>{escape(title)}</figcaption>\n'
             f"<pre {SOURCE}>{code}</pre></figure>")
-
-
-def line_html(line) -> str:
-    """Write one line of a comparison."""
-    tint = f";background:{TINTS[line[0]]}" if line[:1] in TINTS else ""
-    return f'<span style="display:block;padding:0 0.6em{tint}">{escape(line)}\n</span>'

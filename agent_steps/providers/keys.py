@@ -14,11 +14,17 @@ def find_key(provider: Provider, api_key: str | None = None) -> str:
     """
     if provider.key_variable is None:
         return _clean(api_key or "no-key-needed", provider)
-    key = api_key or os.environ.get(provider.key_variable, "") or _colab_secret(provider.key_variable)
+    key = api_key or os.environ.get(provider.key_variable, "").strip() or _colab_secret(provider.key_variable)
     if not key.strip():
-        raise ModelError(f"No key for {provider.name}: set the environment variable {provider.key_variable}. "
+        raise ModelError(f"No key for {provider.name}: {_what_to_set(provider.key_variable)}. "
                          f"Get a key at {provider.key_page}. The lessons need none: connect() is the practice model.")
     return _clean(key, provider)
+
+
+def _what_to_set(name: str) -> str:
+    if _in_colab():
+        return f"in Colab's secrets (the key at the left edge), add one that is called {name}, to the letter, and give this notebook access"
+    return f"set the environment variable {name}"
 
 
 def _clean(key: str, provider: Provider) -> str:
@@ -29,12 +35,20 @@ def _clean(key: str, provider: Provider) -> str:
     return key
 
 
+def _in_colab() -> bool:
+    return "google.colab" in sys.modules
+
+
 def _colab_secret(name: str) -> str:
-    if "google.colab" not in sys.modules:
+    """The secret of that name, empty where Colab has none. Raises ModelError where the notebook has no access to it."""
+    if not _in_colab():
         return ""
     from google.colab import userdata
 
     try:
         return userdata.get(name) or ""
-    except (userdata.SecretNotFoundError, userdata.NotebookAccessError):
+    except userdata.SecretNotFoundError:
         return ""
+    except userdata.NotebookAccessError:
+        raise ModelError(f"Colab has a secret {name}, but this notebook may not read it. Open Colab's secrets (the key at the left "
+                         "edge), switch on its notebook access, and run this cell again.") from None

@@ -32,6 +32,7 @@ class Model:
     client: the SDK client itself, for code that wants to make its own calls.
     usage: calls and tokens so far.
     stop_reason: why the last reply ended: "end", "length", "stop_sequence", "tool_calls" or the provider's own word.
+    last_tokens: tokens of the last reply's request and of the reply itself; None where the provider reports none.
     """
 
     def __init__(self, provider, name: str, client, base_url: str, timeout: float, options: dict):
@@ -43,6 +44,7 @@ class Model:
         self.options = options
         self.usage = Usage()
         self.stop_reason: str | None = None
+        self.last_tokens: tuple[int, int] | None = None
 
     def reply(self, system_prompt: str, messages: list[dict]) -> str:
         """Send the system prompt and the whole list of messages; return the text of the reply.
@@ -60,6 +62,10 @@ class Model:
             return self._read(answer).encode("utf-8", "replace").decode()   # half a character could not be sent back
         except (AttributeError, IndexError, TypeError):
             raise no_chat_reply(self) from None
+
+    def _count(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        self.usage.count(input_tokens, output_tokens)
+        self.last_tokens = None if None in (input_tokens, output_tokens) else (input_tokens, output_tokens)
 
     def __repr__(self) -> str:
         if self.provider.name == "practice":
@@ -99,7 +105,7 @@ class OpenAIModel(Model):
 
     def _read(self, completion) -> str:
         usage = completion.usage   # counted first: what was used was used, whatever else the answer lacks
-        self.usage.count(usage and usage.prompt_tokens, usage and usage.completion_tokens)
+        self._count(usage and usage.prompt_tokens, usage and usage.completion_tokens)
         choice = completion.choices[0]
         self.stop_reason = {"stop": "end"}.get(choice.finish_reason, choice.finish_reason)
         return choice.message.content or ""
@@ -132,7 +138,7 @@ class AnthropicModel(Model):
 
     def _read(self, message) -> str:
         usage = message.usage
-        self.usage.count(usage and _all_input(usage), usage and usage.output_tokens)
+        self._count(usage and _all_input(usage), usage and usage.output_tokens)
         self.stop_reason = {"end_turn": "end", "max_tokens": "length", "tool_use": "tool_calls"}.get(
             message.stop_reason, message.stop_reason)
         return "".join(block.text for block in message.content if block.type == "text")

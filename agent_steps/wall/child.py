@@ -5,11 +5,13 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 OUTPUT_LIMIT = 18_000   # bytes of output that are kept: half from the beginning, half from the end
 LAST_WORDS = 1.0        # seconds to wait for the rest of the output once every process is stopped
 WINDOWS = os.name == "nt"
+STOP_SIGNAL = ContextVar("stop_signal", default=None)   # an Event that ends what is run in this context, or None
 
 # The only variables that a child inherits. A key can stand in any variable, so this list says what may pass, and
 # everything else stays behind.
@@ -81,12 +83,14 @@ def run_child(arguments: list[str], *, folder: str = ".", timeout: float = 30.0,
     stdin_text: what the child finds on its standard input; None for nothing at all.
     environment: the child's variables; None for child_environment().
 
-    Nothing the child started is left running, not after Ctrl-C either, which passes through as KeyboardInterrupt.
+    Nothing the child started is left running, not after Ctrl-C either, which passes through as KeyboardInterrupt. In a thread,
+    which Ctrl-C does not reach, setting the Event in STOP_SIGNAL does the same.
     The exceptions are a process that moved to a session of its own, and on Windows one that outlives the child.
 
     Raises FileNotFoundError if the folder or the program is not there, other OSErrors if the child cannot be started,
     and UnicodeEncodeError if stdin_text holds half a character.
     """
+    go_on()
     folder = existing_folder(folder)
     environment = child_environment() if environment is None else environment
     with standard_input(stdin_text) as stdin:
@@ -166,17 +170,24 @@ def read_output(pipe, kept: KeptOutput):
 
 
 def ends_within(process: subprocess.Popen, seconds: float) -> bool:
-    """Wait for the child's end. Return False if the time was up first."""
+    """Wait for the child's end. Return False if the time was up first. Raises KeyboardInterrupt if the run is stopped."""
     deadline = time.monotonic() + seconds
     while process.poll() is None:
+        go_on()
         left = deadline - time.monotonic()
         if left <= 0:
             return False
         try:
-            process.wait(timeout=min(left, 0.1))   # in short waits: on Windows, Ctrl-C is noticed only between them
+            process.wait(timeout=min(left, 0.1))   # in short waits: a stop, and on Windows Ctrl-C, is noticed only between them
         except subprocess.TimeoutExpired:
             pass
     return True
+
+
+def go_on():
+    """Raises KeyboardInterrupt if the signal to stop is given to the run that this is a part of."""
+    if STOP_SIGNAL.get() is not None and STOP_SIGNAL.get().is_set():
+        raise KeyboardInterrupt
 
 
 def kill_group(process: subprocess.Popen):

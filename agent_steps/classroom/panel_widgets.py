@@ -1,0 +1,180 @@
+"""The approval panel itself: what it shows, its buttons, and the record that it leaves behind."""
+import time
+from dataclasses import dataclass
+from html import escape
+
+import ipywidgets
+
+from agent_steps.classroom.call_view import call_html
+from agent_steps.classroom.run_table import in_code
+from agent_steps.classroom.show_call import count, cut_middle, short_call, show_call, visible
+from agent_steps.classroom.turn_view import block_text, folded
+from agent_steps.classroom.whats_new import View
+
+STAGES = {"THINK": "The model is thinking.", "APPROVE": "Run this tool?", "ACT": "The tool is running.",
+          "OBSERVE": "The model is told what happened."}
+ANSWERS = {"y": "approved", "n": "refused", "q": "quit"}
+TEXT = "line-height:1.5"
+CHIP = "display:inline-block;padding:0.1em 0.7em;border-radius:0.5em;"
+LIT = CHIP + "background:#fff0bf;color:#26323c;border:2px solid #8a4b00;font-weight:bold"       # as in the lessons' pictures
+UNLIT = CHIP + "border:2px solid rgba(128,128,128,0.9)"
+FADED = "<style>.agent-steps-waiting{opacity:0.45}</style>"   # not disabled: that would take the keyboard's focus away
+
+
+class PanelBox(ipywidgets.VBox):
+    """The box around everything. Where a front end shows no widgets, it shows this text."""
+
+    def __repr__(self):
+        return "(Here stand buttons. If you see none, interrupt this cell, and call the function without in_panel.)"
+
+
+@dataclass
+class Decision:
+    """One line of the record: what was asked for, in short and in full, what was answered, and what the model was told."""
+
+    step: int
+    call: str
+    answer: str = ""
+    in_full: str = ""
+    told: str = ""
+
+    def html(self) -> str:
+        """Write it: one line, and folded under it what was asked for and what the model was told."""
+        asked = folded("the call", self.in_full) if self.in_full else ""
+        told = folded("what the model was told", block_text(self.told)) if self.told else ""
+        return f'<div style="{TEXT}">Step {self.step}: {in_code(self.call)} {escape(self.answer)}{asked}{told}</div>'
+
+
+class ApprovalPanel:
+    """The four stages, the proposed call, the buttons, and what was decided so far.
+
+    answer: called with "y", "n", "n: a reason" or "q". wait: seconds that a question is there before an answer counts, so that
+    the second click of a double click, or a key held down, approves nothing.
+    """
+
+    def __init__(self, answer, wait=0.0):
+        self.answer, self.wait = answer, wait
+        self.steps, self.calls, self.question, self.asked_at, self.view = 0, 0, None, 0.0, ""
+        self.decisions, self.ending = [], "It is over."
+        self.head, self.proposal = html_widget(), html_widget()
+        self.log = ipywidgets.VBox()
+        self.buttons = {"y": button("Approve"), "n": button("Refuse"), "q": button("Quit")}
+        for letter, each in self.buttons.items():
+            each.on_click(lambda _, letter=letter: self.clicked(letter))
+        self.row = ipywidgets.HBox(layout={"flex_flow": "row wrap"})
+        self.box = PanelBox([self.head, self.row, self.proposal, self.log], layout={"padding": "0.5em", "border": "1px solid gray"})
+        self.new_reason("")
+        self.buttons_fade(True)
+
+    def new_reason(self, text):
+        """Put a fresh field for a reason beside the buttons, with this text in it.
+
+        While a cell runs, a front end sends no more than one change of a field: it waits to hear that the kernel is idle again.
+        So a field that has sent its change makes way for another.
+        """
+        self.reason = ipywidgets.Text(text, placeholder="why not (optional)", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
+        self.reason.observe(lambda change: self.new_reason(change["new"]), "value")
+        self.row.children = [self.buttons["y"], self.buttons["n"], self.reason, self.buttons["q"]]
+
+    def show(self, event):
+        """Show what is happening now: light its stage, count, and put up the question if there is one."""
+        if event.stage == "THINK":
+            self.steps += 1
+        elif event.stage == "ACT":
+            self.calls += 1
+        elif event.stage == "OBSERVE":
+            self.note(event.text)
+        self.head.value = head_html(event.stage, self.steps, self.calls)
+        self.buttons_fade(event.stage != "APPROVE")
+        if event.stage == "APPROVE":
+            self.ask(event.call, event.text)
+
+    def ask(self, call, reply):
+        """Put up a question. It is open only when all of it is there, since a click may arrive at any moment."""
+        self.view = call_html(call)
+        self.proposal.value = f'<div style="{TEXT}">{says_html(reply)}{self.view}</div>'
+        self.asked_at = time.monotonic()
+        self.question = call
+
+    def note(self, told):
+        """Keep what the model was told after its last reply."""
+        if not self.decisions or self.decisions[-1].step != self.steps:
+            self.add(Decision(self.steps, "no call that could run"))
+        self.decisions[-1].told = told
+        self.log.children[-1].value = self.decisions[-1].html()
+
+    def add(self, decision):
+        """Add one line to the record, as a widget of its own: what a person has opened above it stays open."""
+        self.decisions.append(decision)
+        self.log.children = [*self.log.children, html_widget(decision.html())]
+
+    def clicked(self, letter):
+        """A button was pressed: pass the answer on, if there is a question, it could be read, and it is still the same."""
+        if self.question is None:
+            return
+        if time.monotonic() - self.asked_at < self.wait:
+            self.asked_at = time.monotonic()   # a key that is held down never gets through
+            return
+        if letter == "y" and call_html(self.question) != self.view:   # a file that it is about was changed meanwhile
+            self.ask(self.question, "What you see has changed since you were asked. Look again.")
+            return
+        self.decide(letter, self.reason.value.strip() if letter == "n" else "")
+
+    def decide(self, letter, reason):
+        """Take the question down, keep the decision, and pass the answer on."""
+        call, self.question = self.question, None
+        self.add(Decision(self.steps, short_call(call), ANSWERS[letter] + (f": {visible(reason)}" if reason else ""), show_call(call)))
+        if letter == "q":
+            self.ending = "You ended it."
+        self.proposal.value = ""
+        self.new_reason("")
+        self.answer(f"n: {reason}" if reason else letter)
+
+    def press(self, answer):
+        """Press a button from code, as a person would: "y", "n", "n: a reason" or "q"."""
+        letter, _, reason = answer.partition(":")
+        self.reason.value = reason.strip()
+        self.buttons[letter].click()
+
+    def buttons_fade(self, faded):
+        """Show whether an answer is awaited."""
+        for each in self.buttons.values():
+            (each.add_class if faded else each.remove_class)("agent-steps-waiting")
+
+    def record(self) -> View:
+        """Return what stays in the notebook: the decisions."""
+        title = f"The run took {count(self.steps, 'step')} and {count(self.calls, 'tool call')}. {self.ending}"
+        lines = [f"  step {each.step}: {each.call}{each.answer and f' ({each.answer})'}" for each in self.decisions]
+        html = f"<p>{escape(title)}</p>{''.join(each.html() for each in self.decisions)}"
+        return View("\n".join([title, *lines]), f'<div class="mathjax_ignore tex2jax_ignore">{html}</div>')
+
+    def close(self):
+        """Let go of all widgets, and of their layouts and styles."""
+        for each in [*self.row.children, *self.log.children, *self.box.children, self.box]:
+            for part in (each.layout, getattr(each, "style", None), each):
+                if part is not None:
+                    part.close()
+
+
+def html_widget(html=""):
+    """Make a place for HTML, as wide as the panel."""
+    return ipywidgets.HTML(html, layout={"width": "100%"})
+
+
+def button(words):
+    """Make a button as wide as its word needs."""
+    return ipywidgets.Button(description=words, layout={"width": "auto", "min_width": "6em"})
+
+
+def head_html(stage, steps, calls) -> str:
+    """Write the four stages, one of them lit, and the counters."""
+    chips = " → ".join(f'<span style="{LIT}" aria-current="step">{name}</span>' if name == stage else f'<span style="{UNLIT}">{name}</span>'
+                       for name in STAGES)
+    return (f'{FADED}<div style="{TEXT}">{chips}<div style="margin:0.5em 0 0">Step {steps} | tool calls so far: {calls} | '
+            f'<strong role="status">{STAGES[stage]}</strong></div></div>')
+
+
+def says_html(reply) -> str:
+    """Write what the model said before its call."""
+    words = cut_middle(visible(" ".join(reply.partition("<tool_call>")[0].split())), 300)
+    return f'<p style="margin:0 0 0.5em">The model says: <q>{escape(words)}</q></p>' if words else ""

@@ -1,0 +1,262 @@
+"""The approval panel: what it shows, what a click does, what it leaves behind, and what happens where there can be no buttons."""
+import asyncio
+import sys
+from types import SimpleNamespace
+
+import pytest
+from scripted import call_text, done, scripted_chat, types
+
+from agent_steps.classroom import in_panel, panel, panel_loop, panel_widgets
+from agent_steps.classroom.panel_widgets import ApprovalPanel
+from agent_steps.classroom.worker import Event
+from agent_steps.run_agent import run_agent
+
+LIST = SimpleNamespace(name="list_files", arguments={"path": "."})
+QUESTION = Event("APPROVE", LIST, 'I will look.\n<tool_call>{"name": ...}</tool_call>')
+
+
+@pytest.fixture
+def answers():
+    return []
+
+
+@pytest.fixture
+def shown(answers):
+    """A panel that shows a question."""
+    opened = ApprovalPanel(answers.append)
+    opened.show(Event("THINK"))
+    opened.show(QUESTION)
+    yield opened
+    opened.close()
+
+
+def lit(panel):
+    """The stage that is lit."""
+    before, _, after = panel.head.value.partition('aria-current="step">')
+    return after[:after.index("<")]
+
+
+def log(panel):
+    return "".join(line.value for line in panel.log.children)
+
+
+def is_faded(panel):
+    return all("agent-steps-waiting" in button._dom_classes for button in panel.buttons.values())
+
+
+# ---- what it shows ----
+
+@pytest.mark.parametrize("stage", ["THINK", "APPROVE", "ACT", "OBSERVE"])
+def test_the_stage_that_the_loop_is_in_is_lit_and_no_other(shown, stage):
+    shown.show(Event(stage, LIST, "text"))
+    assert lit(shown) == stage and shown.head.value.count("aria-current") == 1
+
+
+def test_steps_and_calls_count_up(shown):
+    assert "Step 1 | tool calls so far: 0" in shown.head.value
+    for stage in ("ACT", "OBSERVE", "THINK"):
+        shown.show(Event(stage, LIST, "text"))
+    assert "Step 2 | tool calls so far: 1" in shown.head.value
+
+
+def test_the_call_and_what_the_model_says_are_there_while_there_is_a_question_only(shown):
+    assert "list_files" in shown.proposal.value and "I will look." in shown.proposal.value and "tool_call" not in shown.proposal.value
+    shown.press("y")
+    assert shown.proposal.value == ""
+
+
+def test_the_buttons_are_faded_while_there_is_no_question(shown):
+    assert not is_faded(shown)
+    shown.show(Event("ACT", LIST))
+    assert is_faded(shown)
+
+
+def test_what_was_decided_and_what_the_model_was_told_stays_in_view(shown):
+    shown.press("n: not <now>")
+    shown.show(Event("OBSERVE", text="Not run: <refused>"))
+    assert "refused: not &lt;now&gt;" in log(shown) and "Not run: &lt;refused&gt;" in log(shown) and "list_files" in log(shown)
+
+
+def test_a_reply_without_a_call_stands_in_the_log(shown):
+    shown.press("y")
+    for event in (Event("OBSERVE", text="data"), Event("THINK"), Event("OBSERVE", text="Please call a tool")):
+        shown.show(event)
+    assert "Step 2: <samp" in log(shown) and "no call that could run" in log(shown) and "Please call a tool" in log(shown)
+
+
+def test_a_line_of_the_log_stays_the_same_widget_so_that_what_was_opened_stays_open(shown):
+    shown.press("y")
+    [first] = shown.log.children
+    for event in (Event("ACT"), Event("OBSERVE", text="data"), Event("THINK"), QUESTION):
+        shown.show(event)
+    shown.press("n")
+    assert shown.log.children[0] is first and len(shown.log.children) == 2
+
+
+def test_a_front_end_without_widgets_shows_what_to_do(shown):
+    assert "interrupt this cell" in repr(shown.box)
+
+
+# ---- clicks ----
+
+@pytest.mark.parametrize("pressed", ["y", "n", "n: look in data only", "q"])
+def test_a_click_answers_the_question(shown, answers, pressed):
+    shown.press(pressed)
+    assert answers == [pressed]
+
+
+def test_only_the_first_click_on_a_question_counts(shown, answers):
+    shown.press("y")
+    shown.press("y")
+    shown.press("q")
+    assert answers == ["y"]
+
+
+def test_a_reason_belongs_to_a_refusal_and_to_one_question_only(shown, answers):
+    shown.reason.value = "too slow"
+    shown.buttons["y"].click()
+    shown.show(QUESTION)
+    shown.buttons["n"].click()
+    assert answers == ["y", "n"]
+
+
+def test_a_click_before_a_question_could_be_read_counts_for_nothing(answers):
+    opened = ApprovalPanel(answers.append, wait=60)
+    opened.show(QUESTION)
+    opened.press("y")
+    opened.close()
+    assert answers == []
+
+
+def test_a_key_that_is_held_down_never_gets_through(answers, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(panel_widgets.time, "monotonic", lambda: now[0])
+    opened = ApprovalPanel(answers.append, wait=0.5)
+    opened.show(QUESTION)
+    for _ in range(90):
+        now[0] += 0.03
+        opened.press("y")
+    assert answers == []
+    now[0] += 0.6
+    opened.press("y")
+    opened.close()
+    assert answers == ["y"]
+
+
+def test_a_question_is_open_only_when_all_of_it_is_there(answers, monkeypatch):
+    opened = ApprovalPanel(answers.append)
+    view = panel_widgets.call_html
+    monkeypatch.setattr(panel_widgets, "call_html", lambda call: opened.press("y") or view(call))
+    opened.show(QUESTION)
+    opened.close()
+    assert answers == []
+
+
+def test_a_file_that_changes_while_the_question_stands_is_shown_anew(shown, answers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "s.py"
+    script.write_text("print(1)", encoding="utf-8")
+    shown.show(Event("APPROVE", SimpleNamespace(name="run_python_script", arguments={"path": "s.py"}), ""))
+    script.write_text("evil()", encoding="utf-8")
+    shown.press("y")
+    assert answers == [] and "evil()" in shown.proposal.value and "Look again" in shown.proposal.value
+    shown.press("y")
+    assert answers == ["y"]
+
+
+def test_a_field_that_has_sent_its_reason_makes_way_for_a_fresh_one(shown, answers):
+    for text in ("too", "too slow"):
+        before = shown.reason
+        shown.reason.value = text
+        assert shown.reason is not before and shown.reason.value == text and shown.reason in shown.row.children
+    shown.buttons["n"].click()
+    assert answers == ["n: too slow"] and shown.reason.value == ""
+
+
+def test_what_a_model_says_is_never_html_and_hides_nothing(shown):
+    shown.show(Event("APPROVE", LIST, "<script>\u202e"))
+    assert "<script" not in shown.proposal.value and "\u202e" not in shown.proposal.value
+
+
+def test_a_click_without_a_question_counts_for_nothing(answers):
+    opened = ApprovalPanel(answers.append)
+    opened.press("y")
+    opened.close()
+    assert answers == []
+
+
+def test_a_closed_panel_lets_go_of_its_widgets():
+    opened = ApprovalPanel(print)
+    opened.close()
+    everything = [opened.box, *opened.box.children, opened.reason, *opened.buttons.values()]
+    assert all(part.comm is None for each in everything for part in (each, each.layout, getattr(each, "style", each)))
+
+
+def test_a_person_has_half_a_second_to_see_a_question():
+    assert panel_loop.LIVE.answer == 0.5 and panel_loop.LIVE.stage >= 0.2
+
+
+# ---- the record ----
+
+def test_the_record_tells_steps_calls_and_decisions_in_html_and_in_text(shown):
+    shown.press("n: not now")
+    record = shown.record()
+    assert repr(record).splitlines() == ["The run took 1 step and 0 tool calls. It is over.", "  step 1: list_files(path='.') (refused: not now)"]
+    assert "refused: not now" in record._repr_html_() and "<button" not in record._repr_html_()
+
+
+# ---- where there can be no buttons ----
+
+def run_here(awaitable):
+    async def waits():
+        return await awaitable
+    return asyncio.run(waits())
+
+
+def test_outside_a_notebook_a_sentence_says_why_and_the_prompt_asks(monkeypatch, capsys):
+    types(monkeypatch, "y", "y")
+    run = run_here(in_panel(run_agent, scripted_chat(call_text("list_files", path="."), done()), "look around"))
+    assert run.completed and run.tool_calls == 2
+    assert capsys.readouterr().out.startswith("(Buttons need a notebook that somebody has open. You are asked at the prompt instead.)\n")
+
+
+@pytest.mark.parametrize("missing, words", [("ipywidgets", "Buttons need the package ipywidgets."), ("jupyter_ui_poll", "jupyter-ui-poll")])
+def test_a_missing_package_is_named(monkeypatch, missing, words):
+    monkeypatch.setattr(panel, "find_spec", lambda name: None if name == missing else True)
+    monkeypatch.setattr(panel, "somebody_is_there", lambda: True)
+    monkeypatch.setattr(panel, "is_old_kernel", lambda: True)
+    assert words in panel.why_no_buttons()
+
+
+def test_python_in_a_browser_has_no_buttons(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert "thread" in panel.why_no_buttons()
+
+
+def test_where_somebody_has_a_notebook_open_there_are_buttons(monkeypatch):
+    monkeypatch.setattr(panel, "somebody_is_there", lambda: True)
+    monkeypatch.setattr(panel, "is_old_kernel", lambda: False)
+    assert panel.why_no_buttons() is None
+
+
+# ---- wrong use ----
+
+def test_without_await_it_says_what_is_missing():
+    assert "Write await before it" in repr(in_panel(run_agent, scripted_chat(done()), "look around"))
+
+
+@pytest.mark.parametrize("given", [("a text", "x"), (None, "x")])
+def test_something_that_is_no_chat_and_no_model_is_named(given):
+    with pytest.raises(ValueError, match="comes a Chat or a model"):
+        in_panel(run_agent, *given)
+
+
+def test_a_missing_task_is_named_at_once():
+    with pytest.raises(TypeError, match="task"):
+        in_panel(run_agent, scripted_chat(done()))
+
+
+@pytest.mark.parametrize("function, options", [(print, {}), (run_agent, {"approve": print})])
+def test_a_function_that_cannot_be_asked_for_is_refused_at_once(function, options):
+    with pytest.raises(ValueError, match="approve="):
+        in_panel(function, scripted_chat(done()), "look around", **options)

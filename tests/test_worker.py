@@ -1,0 +1,200 @@
+"""A run in a thread: what it tells, how it asks, and that nothing follows once it was stopped."""
+import sys
+import threading
+
+import pytest
+from scripted import call_text, done, scripted_chat
+
+from agent_steps import CourseError
+from agent_steps.classroom.worker import Worker
+from agent_steps.run_agent import run_agent
+from agent_steps.wall.child import run_child
+
+LIST = call_text("list_files", path=".")
+
+
+def started(*replies, function=run_agent, **options):
+    worker = Worker(function, scripted_chat(*replies), "look around", quiet=True, **options)
+    worker.start()
+    return worker
+
+
+def answer(worker, *answers):
+    """Answer question after question; return the stages of all events, and the events of the questions."""
+    events = []
+    for each in answers:
+        while not events or events[-1].stage != "APPROVE":
+            events.append(worker.events.get(timeout=10))
+        worker.answers.put(each)
+        events.append(worker.events.get(timeout=10)) if each == "y" else None
+    worker.join(10)
+    while not worker.events.empty():
+        events.append(worker.events.get())
+    return [event.stage for event in events], events
+
+
+def test_the_stages_are_told_in_the_order_of_the_loop():
+    stages, _ = answer(started(LIST, done()), "y", "y")
+    assert stages == ["THINK", "APPROVE", "ACT", "OBSERVE", "THINK", "APPROVE", "ACT"]
+
+
+def test_after_a_refusal_nothing_acts_and_the_refusal_is_observed():
+    stages, events = answer(started(LIST, done()), "n: not now", "y")
+    assert stages == ["THINK", "APPROVE", "OBSERVE", "THINK", "APPROVE", "ACT"]
+    assert "The reason: not now" in events[2].text
+
+
+def test_a_reply_without_a_call_is_observed_too():
+    stages, events = answer(started("I wonder.", done()), "y")
+    assert stages == ["THINK", "OBSERVE", "THINK", "APPROVE", "ACT"] and "Please call a tool" in events[1].text
+
+
+def test_a_question_holds_the_parsed_call_and_what_the_model_said():
+    _, events = answer(started(LIST, done()), "q")
+    assert events[1].call.name == "list_files" and events[1].text.startswith("I will use list_files.")
+
+
+def test_the_outcome_is_what_the_function_returns():
+    worker = started(LIST, done())
+    answer(worker, "y", "q")
+    assert worker.outcome().stop_reason == "quit" and worker.outcome().tool_calls == 1
+
+
+def test_the_chat_gets_what_was_said_and_keeps_its_own_model():
+    chat = scripted_chat(done())
+    model = chat.model
+    worker = Worker(run_agent, chat, "look around", quiet=True)
+    worker.start()
+    answer(worker, "y")
+    assert chat.messages == []   # not yet: the thread has a copy to itself
+    worker.hand_back()
+    assert chat.model is model and len(chat.messages) == 2 and worker.outcome().messages is chat.messages
+
+
+def test_an_answer_belongs_to_one_call_even_if_two_threads_ask():
+    worker = Worker(run_agent, scripted_chat(done()), "look around")
+    answers = {}
+    asking = [threading.Thread(target=lambda name=name: answers.update({name: worker.approve(name)})) for name in ("dangerous", "harmless")]
+    for thread in asking:
+        thread.start()
+    asked = []
+    for given in ("y", "n"):
+        event = worker.events.get(timeout=10)
+        while event.stage != "APPROVE":
+            event = worker.events.get(timeout=10)
+        asked.append(event.call)
+        worker.answers.put(given)
+    for thread in asking:
+        thread.join(10)
+    assert answers == {asked[0]: "y", asked[1]: "n"}
+
+
+def test_a_function_may_take_a_model_in_place_of_a_chat():
+    def ask_once(model, approve):
+        return model.reply("", [{"role": "user", "content": "Hello"}]), model.name, repr(model)
+
+    worker = Worker(ask_once, scripted_chat("Good day.").model)
+    worker.run()
+    reply, name, shown = worker.outcome()
+    assert (reply, name) == ("Good day.", "practice") and shown.startswith("<model 'practice'")
+
+
+def test_an_error_of_the_function_is_raised_where_the_outcome_is_wanted():
+    chat = scripted_chat(done())
+    chat.send("used")
+    worker = Worker(run_agent, chat, "look around", quiet=True)
+    worker.run()
+    with pytest.raises(ValueError, match="already has a history"):
+        worker.outcome()
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_an_error_that_would_end_the_kernel_becomes_a_sentence(error):
+    def ends(chat, approve):
+        raise error
+
+    worker = Worker(ends, scripted_chat(done()))
+    worker.run()
+    with pytest.raises(CourseError, match=error.__name__):
+        worker.outcome()
+
+
+def test_after_a_stop_an_open_question_ends_the_run_and_nothing_runs():
+    ran = []
+    worker = started(LIST, done(), call_tool=lambda *call: ran.append(call))
+    assert [worker.events.get(timeout=10).stage for _ in range(2)] == ["THINK", "APPROVE"]
+    worker.stop()
+    worker.join(10)
+    assert not worker.is_alive() and not ran and worker.events.empty()
+
+
+def test_after_a_stop_a_yes_that_was_given_at_the_same_moment_runs_nothing():
+    ran = []
+    worker = started(LIST, done(), call_tool=lambda *call: ran.append(call))
+    assert [worker.events.get(timeout=10).stage for _ in range(2)] == ["THINK", "APPROVE"]
+    worker.stopped.set()
+    worker.answers.put("y")
+    worker.join(10)
+    assert not ran and worker.events.empty()
+
+
+def test_after_a_stop_a_late_reply_is_dropped_and_touches_no_chat():
+    asked, may_answer = threading.Event(), threading.Event()
+    chat = scripted_chat(LIST)
+
+    class Slow:
+        def reply(self, system_prompt, messages):
+            asked.set()
+            may_answer.wait(10)
+            return LIST
+
+    chat.model = slow = Slow()
+    worker = Worker(run_agent, chat, "look around", quiet=True)
+    worker.start()
+    asked.wait(10)
+    worker.stop()
+    worker.hand_back()
+    chat.messages.append("said since")
+    may_answer.set()
+    worker.join(10)
+    assert chat.messages == ["said since"] and chat.model is slow
+    assert [worker.events.get().stage] == ["THINK"] and worker.events.empty()
+
+
+def test_a_stopped_run_asks_no_model_again():
+    requests = []
+
+    class Model:
+        def reply(self, system_prompt, messages):
+            requests.append(messages)
+            return "hm"
+
+    worker = Worker(lambda model, approve: [model.reply("", [{"role": "user", "content": "x"}]) for _ in range(2)], Model())
+    worker.has_thought = lambda text: worker.stopped.set()
+    worker.run()
+    assert len(requests) == 1 and isinstance(worker.error, KeyboardInterrupt)
+
+
+def test_a_stop_kills_the_child_process_that_a_tool_is_waiting_for(tmp_path):
+    begun = tmp_path / "begun"
+    code = f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\nprint('went on')"
+    results = []
+
+    def runs_code(chat, approve):
+        results.append(run_child([sys.executable, "-c", code], timeout=60))
+
+    worker = Worker(runs_code, scripted_chat(done()))
+    worker.start()
+    while not begun.exists() and worker.is_alive():
+        worker.join(0.02)
+    worker.stop()
+    worker.join(20)
+    assert not worker.is_alive() and not results
+
+
+def test_after_a_stop_no_child_process_is_started(tmp_path):
+    made = tmp_path / "made"
+    worker = Worker(lambda chat, approve: run_child([sys.executable, "-c", f"open({str(made)!r}, 'w').close()"]), scripted_chat(done()))
+    worker.stop()
+    worker.run()
+    assert isinstance(worker.error, KeyboardInterrupt) and not made.exists()
