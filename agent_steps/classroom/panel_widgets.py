@@ -8,7 +8,7 @@ import ipywidgets
 from agent_steps.classroom.call_view import call_html
 from agent_steps.classroom.run_table import in_code
 from agent_steps.classroom.show_call import count, cut_middle, short_call, show_call, visible
-from agent_steps.classroom.turn_view import block_text, folded
+from agent_steps.classroom.turn_view import BLOCK, block_text
 from agent_steps.classroom.whats_new import View
 
 STAGES = {"THINK": "The model is thinking.", "APPROVE": "Run this tool?", "ACT": "The tool is running.",
@@ -39,10 +39,11 @@ class Decision:
     told: str = ""
 
     def html(self) -> str:
-        """Write it: one line, and folded under it what was asked for and what the model was told."""
-        asked = folded("the call", self.in_full) if self.in_full else ""
-        told = folded("what the model was told", block_text(self.told)) if self.told else ""
-        return f'<div style="{TEXT}">Step {self.step}: {in_code(self.call)} {escape(self.answer)}{asked}{told}</div>'
+        """Write it in one line, and fold under it the whole call and what the model was told."""
+        parts = [self.in_full, self.told and f"The model was told:\n{block_text(self.told)}"]
+        blocks = "".join(f"<pre {BLOCK}>{escape(part, quote=False)}</pre>" for part in parts if part)
+        line = f"Step {self.step}: {in_code(self.call)} {escape(self.answer)}"
+        return f'<details style="{TEXT}"><summary>{line}</summary>{blocks}</details>'
 
 
 class ApprovalPanel:
