@@ -161,7 +161,8 @@ def run_python_code(code: str) -> str:
     try:
         check_folder()
         encoded(code)
-        return run_python(["-"], code, stdin_text=code)   # "-": the program is on standard input
+        # "-": the program is on standard input. The mark in front: it is read as UTF-8, whatever its first line says.
+        return run_python(["-"], code, stdin_text="\ufeff" + code)
     except (OSError, Refused) as error:
         return error_text(error, "the code could not be run")
 

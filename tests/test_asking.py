@@ -254,7 +254,8 @@ def test_a_file_that_changes_while_the_question_stands_is_shown_anew(monkeypatch
     script.write_text("print(1)", encoding="utf-8")
 
     def typed(prompt=""):
-        script.write_text("evil()", encoding="utf-8")
+        if "evil" not in script.read_text(encoding="utf-8"):
+            script.write_text("evil()", encoding="utf-8")
         return "y"
 
     monkeypatch.setattr("builtins.input", typed)

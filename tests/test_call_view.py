@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from agent_steps.classroom import call_view
 from agent_steps.classroom.call_view import call_html, difference
 
 
@@ -171,11 +172,82 @@ def test_a_link_is_named_with_where_it_leads(tmp_path):
         (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
     except OSError:
         pytest.skip("links are not allowed here")
+    for name, arguments in (("edit_file", {"old": "old", "new": "new"}), ("run_python_script", {}), ("read_file", {})):
+        assert "a link to" in html_of(name, tmp_path, path="link.txt", **arguments)
     html = html_of("write_file", tmp_path, path="link.txt", content="new\n")
-    assert "a link to" in html and "real.txt: replaces 1 line with 1" in html
+    assert "a link to" in html and "real.txt)" in html and "replaces 1 line with 1" in html
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_looking_at_a_script_never_waits_for_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe.py")
     assert lines_of(html_of("run_python_script", tmp_path, path="pipe.py")) == []
+
+
+@pytest.mark.parametrize("old", ["line 5\nline 6", "line 5\r\nline 6"])
+@pytest.mark.parametrize("stored", [{"newline": "\r\n"}, {"newline": "\n"}])
+def test_an_edit_stands_in_its_place_whatever_line_ends_there_are(tmp_path, old, stored):
+    (tmp_path / "a.txt").write_text(numbered(9), encoding="utf-8", **stored)
+    lines = lines_of(html_of("edit_file", tmp_path, path="a.txt", old=old, new="new\r\n"))
+    assert lines[:4] == ["(from line 2)", "  line 2", "  line 3", "  line 4"] and "\\r" not in "".join(lines)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize("name, arguments", [("write_file", {"content": "a"}), ("edit_file", {"old": "a", "new": "b"})])
+def test_looking_at_what_is_written_never_waits_for_a_pipe(tmp_path, name, arguments):
+    os.mkfifo(tmp_path / "pipe")
+    assert lines_of(html_of(name, tmp_path, path="pipe", **arguments))[-1][0] == "+"
+
+
+def test_a_file_that_is_too_big_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(call_view, "BIGGEST_FILE", 10)
+    (tmp_path / "a.txt").write_text(numbered(9), encoding="utf-8")
+    assert "cannot be looked at here" in html_of("edit_file", tmp_path, path="a.txt", old="line 5", new="x")
+
+
+def test_the_two_texts_of_a_very_long_edit_are_shown_and_not_compared(tmp_path):
+    (tmp_path / "a.txt").write_text(numbered(1200), encoding="utf-8")
+    lines = lines_of(html_of("edit_file", tmp_path, path="a.txt", old=numbered(1200), new="new\n"))
+    assert lines[0] == "- line 1" and lines[-1] == "+ new"
+
+
+@pytest.mark.parametrize("name, arguments", [("edit_file", {"old": "OLD", "new": "evil()"}),
+                                             ("write_file", {"content": "y" * 40_000 + "\nevil()\n" + "z" * 40_000 + "\n"})])
+def test_a_change_beside_very_long_lines_is_shown(tmp_path, name, arguments):
+    (tmp_path / "a.txt").write_text("y" * 40_000 + "\nOLD\n" + "z" * 40_000 + "\n", encoding="utf-8")
+    assert "+ evil()" in lines_of(html_of(name, tmp_path, path="a.txt", **arguments))
+
+
+def test_an_edit_within_a_very_long_line_shows_what_is_put_there(tmp_path):
+    (tmp_path / "a.json").write_text("y" * 20_000 + "OLD" + "z" * 20_000, encoding="utf-8")
+    assert lines_of(html_of("edit_file", tmp_path, path="a.json", old="OLD", new="evil()")) == ["- OLD", "+ evil()"]
+
+
+def test_two_places_that_overlap_are_two_places(tmp_path):
+    (tmp_path / "a.txt").write_text("aXaXa", encoding="utf-8")
+    assert "the old text was found" in html_of("edit_file", tmp_path, path="a.txt", old="aXa", new="b")
+
+
+def test_blanks_in_a_short_value_are_kept():
+    assert "white-space:pre-wrap" in html_of("read_file", path="a  b").partition("a  b")[0].rpartition("<code")[2]
+
+
+def test_nothing_hides_in_a_difference():
+    shown = difference("a\n", "\u202e\x1b[2J\n" + "x" + " " * 3000 + "evil()\n")
+    assert r"    + \u202e\x1b[2J" in shown and shown[-1].endswith("evil()") and max(map(len, shown)) < 200
+
+
+@pytest.mark.parametrize("before", [None, numbered(5)])
+def test_of_a_very_long_write_the_view_says_how_much_it_leaves_out(tmp_path, before):
+    if before:
+        (tmp_path / "a.txt").write_text(before, encoding="utf-8")
+    lines = lines_of(html_of("write_file", tmp_path, path="a.txt", content="x\n" * 900))
+    assert len(lines) == 181 and "NOT SHOWN" in lines[120]
+
+
+@pytest.mark.parametrize("first", ["# coding: utf-7", "#!/bin/python\n# -*- coding: unicode_escape -*-", "# coding: nonsense"])
+def test_a_script_that_python_would_read_otherwise_than_it_is_shown_says_so(tmp_path, first):
+    (tmp_path / "s.py").write_text(first + "\n# harmless\n", encoding="utf-8")
+    assert lines_of(html_of("run_python_script", tmp_path, path="s.py"))[0].startswith("(THE FIRST LINES NAME AN ENCODING")
+    (tmp_path / "s.py").write_text("# coding: utf-8\nprint('é')\n", encoding="utf-8")
+    assert lines_of(html_of("run_python_script", tmp_path, path="s.py"))[0] == "| # coding: utf-8"

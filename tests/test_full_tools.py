@@ -652,3 +652,15 @@ def test_mixed_line_ends_are_named_where_they_are_the_reason(tmp_path, monkeypat
     (tmp_path / "a.txt").write_bytes(b"a\r\nb\nc\nd\n")
     assert "mixes two kinds of line ends" in edit_file("a.txt", "a\nb", "x")
     assert (tmp_path / "a.txt").read_bytes() == b"a\r\nb\nc\nd\n"
+
+
+@pytest.mark.parametrize("encoding", ["unicode_escape", "utf-7", "latin-1"])
+def test_code_that_names_another_encoding_is_refused_since_a_comment_could_be_code_in_it(encoding, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run_python_code(f"# coding: {encoding}\n# harmless \\u000aprint('EVIL')\n# +AAo-print('EVIL')\n")
+    assert "SyntaxError" in result and not result.startswith("EVIL")
+
+
+def test_code_that_names_its_own_encoding_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_python_code("# coding: utf-8\nprint('é')") == "é"

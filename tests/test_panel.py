@@ -8,7 +8,7 @@ from scripted import call_text, done, scripted_chat, types
 
 from agent_steps.classroom import in_panel, panel, panel_loop, panel_widgets
 from agent_steps.classroom.panel_widgets import ApprovalPanel
-from agent_steps.classroom.worker import Event
+from agent_steps.classroom.worker import Event, Worker
 from agent_steps.run_agent import run_agent
 
 LIST = SimpleNamespace(name="list_files", arguments={"path": "."})
@@ -196,6 +196,67 @@ def test_a_person_has_half_a_second_to_see_a_question():
     assert panel_loop.LIVE.answer == 0.5 and panel_loop.LIVE.stage >= 0.2
 
 
+def test_the_panel_waits_before_an_answer_counts_as_long_as_its_pace_says(monkeypatch):
+    waits = []
+    monkeypatch.setattr(panel_loop, "ApprovalPanel", lambda answer, wait=0: waits.append(wait) or ApprovalPanel(answer, wait))
+    monkeypatch.setattr(panel_loop, "is_old_kernel", lambda: False)
+    monkeypatch.setattr(panel_loop, "display", lambda *shown, **options: SimpleNamespace(update=lambda view: None))
+    worker = Worker(lambda chat, approve: "done", scripted_chat(done()))
+    asyncio.run(panel_loop.show_until_the_end(worker))
+    assert waits == [panel_loop.LIVE.answer] and worker.outcome() == "done"
+
+
+def test_the_wait_begins_when_the_call_is_there_and_not_before(answers, monkeypatch):
+    now, view = [100.0], panel_widgets.call_html
+    monkeypatch.setattr(panel_widgets.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(panel_widgets, "call_html", lambda call: now.append(now.pop() + 2) or view(call))   # a view that takes two seconds
+    opened = ApprovalPanel(answers.append, wait=0.5)
+    opened.show(QUESTION)
+    opened.press("y")
+    opened.close()
+    assert answers == []
+
+
+def test_what_is_shown_anew_must_be_read_anew(answers, tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(panel_widgets.time, "monotonic", lambda: now[0])
+    monkeypatch.chdir(tmp_path)
+    opened = ApprovalPanel(answers.append, wait=0.5)
+    opened.show(Event("APPROVE", SimpleNamespace(name="run_python_script", arguments={"path": "s.py"}), ""))
+    (tmp_path / "s.py").write_text("evil()", encoding="utf-8")
+    now[0] += 1
+    opened.press("y")
+    opened.press("y")
+    opened.close()
+    assert answers == []
+
+
+def test_a_change_where_nobody_can_see_it_is_noticed_too(shown, answers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script, lines = tmp_path / "s.py", [f"x = {number}" for number in range(300)]
+    script.write_text("\n".join(lines), encoding="utf-8")
+    shown.show(Event("APPROVE", SimpleNamespace(name="run_python_script", arguments={"path": "s.py"}), ""))
+    script.write_text("\n".join([*lines[:140], "evil()", *lines[141:]]), encoding="utf-8")
+    shown.press("y")
+    assert answers == [] and "Look again" in shown.proposal.value
+
+
+def test_a_refusal_is_passed_on_even_if_a_file_has_changed_meanwhile(shown, answers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown.show(Event("APPROVE", SimpleNamespace(name="run_python_script", arguments={"path": "s.py"}), ""))
+    (tmp_path / "s.py").write_text("evil()", encoding="utf-8")
+    shown.press("q")
+    assert answers == ["q"] and "You ended it." in repr(shown.record())
+
+
+def test_a_call_a_reason_and_a_result_in_the_record_hide_nothing(shown):
+    shown.show(Event("APPROVE", SimpleNamespace(name="run_python_code", arguments={"code": "<script>\n\u202e"}), ""))
+    shown.press("n: \u202e<b>")
+    shown.show(Event("OBSERVE", text="<script>\u202e"))
+    for html in (log(shown), shown.record()._repr_html_()):
+        assert "<script" not in html and "<b>" not in html and "\u202e" not in html and r"\u202e&lt;b&gt;" in html
+
+
 # ---- the record ----
 
 def test_the_record_tells_steps_calls_and_decisions_in_html_and_in_text(shown):
@@ -218,6 +279,19 @@ def test_outside_a_notebook_a_sentence_says_why_and_the_prompt_asks(monkeypatch,
     run = run_here(in_panel(run_agent, scripted_chat(call_text("list_files", path="."), done()), "look around"))
     assert run.completed and run.tool_calls == 2
     assert capsys.readouterr().out.startswith("(Buttons need a notebook that somebody has open. You are asked at the prompt instead.)\n")
+
+
+def test_a_function_that_must_be_given_approve_can_be_given(monkeypatch):
+    types(monkeypatch, "n")
+    assert run_here(in_panel(lambda chat, approve: approve(LIST), scripted_chat(done()))) == "n"
+
+
+def test_at_the_prompt_a_person_is_asked_whatever_the_function_would_do_by_itself(monkeypatch):
+    def trusts(chat, approve=lambda call: "y"):
+        return approve(LIST)
+
+    types(monkeypatch, "n")
+    assert run_here(in_panel(trusts, scripted_chat(done()))) == "n"
 
 
 @pytest.mark.parametrize("missing, words", [("ipywidgets", "Buttons need the package ipywidgets."), ("jupyter_ui_poll", "jupyter-ui-poll")])

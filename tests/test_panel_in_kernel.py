@@ -41,7 +41,7 @@ def approve(widgets):
 
 
 def refuse(widgets):
-    widgets.type("why not (optional)", "look in data only")
+    widgets.type("why not, if you refuse", "look in data only")
     widgets.click("Refuse")
 
 

@@ -1,6 +1,8 @@
 """A run in a thread: what it tells, how it asks, and that nothing follows once it was stopped."""
+import copy
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from scripted import call_text, done, scripted_chat
@@ -198,3 +200,33 @@ def test_after_a_stop_no_child_process_is_started(tmp_path):
     worker.stop()
     worker.run()
     assert isinstance(worker.error, KeyboardInterrupt) and not made.exists()
+
+
+def test_a_stop_is_there_before_its_answer_to_the_open_question():
+    worker = Worker(run_agent, scripted_chat(done()), "look around")
+    given = []
+    worker.answers = SimpleNamespace(put=lambda answer: given.append((answer, worker.stopped.is_set())))
+    worker.stop()
+    assert given == [("q", True)]
+
+
+def test_a_second_question_waits_until_the_first_is_answered():
+    worker = Worker(run_agent, scripted_chat(done()), "look around")
+    worker.one_question.acquire()   # somebody is being asked
+    second = threading.Thread(target=worker.approve, args=("second",), daemon=True)
+    second.start()
+    second.join(0.2)
+    assert worker.events.empty()
+    worker.one_question.release()
+    assert worker.events.get(timeout=10).call == "second"
+    worker.answers.put("n")
+    second.join(10)
+
+
+def test_a_run_does_not_keep_the_kernel_from_ending():
+    assert Worker(run_agent, scripted_chat(done()), "look around").daemon
+
+
+def test_a_watched_model_can_be_copied():
+    model = Worker(run_agent, scripted_chat(done()), "look around").watched.model
+    assert copy.copy(model).name == "practice"

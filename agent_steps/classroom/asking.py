@@ -2,7 +2,7 @@
 import os
 import sys
 
-from agent_steps.classroom.show_call import show_call
+from agent_steps.classroom.show_call import show_call, stamp
 
 REHEARSAL_VARIABLE = "AGENT_STEPS_REHEARSAL"   # set by the test set-up; it declares that nobody sits at the keyboard
 MOST_QUESTIONS = 10
@@ -66,12 +66,12 @@ def somebody_is_there() -> bool:
 
 def ask_approval(call) -> str:
     """Show a tool call and ask about it until the answer is clear. Returns "y", "n", "n: a reason" or "q"."""
-    shown = None
+    seen = None
     for _ in range(MOST_QUESTIONS):
-        if shown != (shown := show_call(call)):
-            print(f"\n{shown}")
+        if seen != (seen := (show_call(call), stamp(call))):
+            print(f"\n{seen[0]}")
         answer = ask("Run this tool? [y = yes, n = no, n: reason, q = quit]:")
-        if answer.lower() == "y" and show_call(call) != shown:
+        if answer.lower() == "y" and (show_call(call), stamp(call)) != seen:
             print("A file that this call is about has changed since you were asked. Look again.")
             continue
         if answer.lower() in ("y", "n", "q"):

@@ -11,8 +11,8 @@ from agent_steps.wall.path_checks import Refused
 
 from .lines_html import line_html
 from .show_call import (
-    BIGGEST_FILE, LINE_LENGTH, both_ends, count, in_one_line, only_both_ends, plain_lines, size_of, visible, what_it_replaces, what_will_run,
-    wrapped,
+    BIGGEST_FILE, LINE_LENGTH, MOST_LINES, both_ends, count, cut_line, in_one_line, link_note, only_both_ends, plain_lines, size_of, visible,
+    what_it_replaces, what_will_run, wrapped,
 )
 
 OPEN_LINES = 14        # so many lines of a long value are seen at once; the rest is folded
@@ -34,7 +34,7 @@ def call_html(call, folder=".") -> str:
 def row_html(name, text, lines=()) -> str:
     """Write one argument: its name, a short text, and the lines of a long value under it."""
     return (f'<tr><th scope="row" style="{NAME}">{escape(visible(name))}</th>'
-            f'<td style="{VALUE}"><code>{escape(text)}</code>{folded_lines(list(lines))}</td></tr>')
+            f'<td style="{VALUE}"><code style="white-space:pre-wrap">{escape(text)}</code>{folded_lines(list(lines))}</td></tr>')
 
 
 def folded_lines(lines) -> str:
@@ -68,10 +68,10 @@ def shown_value(call, name, value, folder):
     if (call.name, name) == ("write_file", "content") and isinstance(value, str):
         return size_of(value) + what_it_replaces(call, value, folder), written(text_of(folder, call.arguments.get("path")), value)
     if (call.name, name) == ("run_python_script", "path"):
-        return in_one_line(value), what_will_run(folder, value) if isinstance(value, str) else ()
+        return in_one_line(value) + link_note(folder, value), what_will_run(folder, value) if isinstance(value, str) else ()
     text = value if isinstance(value, str) else in_one_line(value)
     if "\n" not in text and len(text) <= LINE_LENGTH:
-        return in_one_line(value), ()
+        return in_one_line(value) + (link_note(folder, value) if name == "path" else ""), ()
     return size_of(text), both_ends(text, "|")
 
 
@@ -79,21 +79,21 @@ def written(before, after) -> list:
     """Return the lines of a write: what changes in a file that is there, or else all of them."""
     if before is None or max(len(plain_lines(before)), len(plain_lines(after))) > MOST_COMPARED:
         return only_both_ends(marked(plain_lines(after), "+") if after else [])
-    return difference(before, after)
+    return only_both_ends(difference(before, after))
 
 
 def shown_edit(folder, path, old, new):
     """Return a short text and the lines for an edit: the change in its place, or the two texts if there is no single place."""
     before, old, new = text_of(folder, path), plain(old), plain(new)
-    places = before.count(old) if before and old else 0
-    if places == 1:
+    place = before.find(old) if before and old else -1
+    if place >= 0 and before.find(old, place + 1) < 0:   # one place, and none that overlaps it
         return f"{size_of(old)} become {size_of(new)}", change_in_place(before, old, new)
-    note = "the file cannot be looked at here" if before is None else f"the old text was found {count(places, 'time')} in the file"
+    note = "the file cannot be looked at here" if before is None else f"the old text was found {count(before.count(old or '?'), 'time')} in the file"
     return note, both_ends(old, "-") + both_ends(new, "+")
 
 
 def change_in_place(before, old, new) -> list:
-    """Return the lines that an edit changes, with a few unchanged ones around them."""
+    """Return the lines that an edit changes, with a few unchanged ones around them; of very long lines, the two texts only."""
     place = before.index(old)
     start = before.rfind("\n", 0, place) + 1
     for _ in range(CONTEXT):
@@ -104,7 +104,8 @@ def change_in_place(before, old, new) -> list:
     part = before[start:end]
     if max(old.count("\n"), new.count("\n")) > MOST_COMPARED:
         return both_ends(old, "-") + both_ends(new, "+")
-    return difference(part, part.replace(old, new, 1), first=before.count("\n", 0, start) + 1)
+    lines = difference(part, part.replace(old, new, 1), first=before.count("\n", 0, start) + 1)
+    return lines if len(lines) <= MOST_LINES else both_ends(old, "-") + both_ends(new, "+")
 
 
 def plain(text) -> str:
@@ -133,11 +134,12 @@ def difference(before, after, first=1) -> list:
         lines.append(f"    (from line {first + group[0][1]})")
         for change, i, j, k, m in group:
             lines += marked(old[i:j], " " if change == "equal" else "-") + ([] if change == "equal" else marked(new[k:m], "+"))
-    return only_both_ends(lines)
+    return lines
 
 
 def marked(lines, mark) -> list:
     """Write each line behind a mark, with what cannot be seen made visible: blanks at its end, too, where it is changed."""
     if mark != " ":
         lines = [line.rstrip(" ") + "·" * (len(line) - len(line.rstrip(" "))) for line in lines]
-    return [f"    {mark} {part}" if part else f"    {mark}" for line in lines for part in wrapped(visible(line))]
+    pieces = (part for line in lines for part in ([cut_line(visible(line))] if mark == " " else wrapped(visible(line))))
+    return [f"    {mark} {part}" if part else f"    {mark}" for part in pieces]

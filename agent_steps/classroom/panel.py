@@ -6,7 +6,7 @@ import inspect
 import sys
 from importlib.util import find_spec
 
-from agent_steps.classroom.asking import is_rehearsed, somebody_is_there
+from agent_steps.classroom.asking import ask_approval, is_rehearsed, somebody_is_there
 from agent_steps.classroom.worker import Worker
 
 
@@ -23,7 +23,7 @@ def in_panel(function, chat_or_model, *arguments, **options):
         raise ValueError("in_panel is the one that asks: give it a function that takes approve=, and leave approve= out.")
     if not hasattr(chat_or_model, "reply") and not hasattr(chat_or_model, "messages"):
         raise ValueError(f"After the function comes a Chat or a model, not {chat_or_model!r}: in_panel(run_agent, chat, task).")
-    signature.bind(chat_or_model, *arguments, **options)   # says now what is missing, and not when the panel is there
+    signature.bind(chat_or_model, *arguments, approve=None, **options)   # says now what is missing, and not when the panel is there
     return PanelRun(function, chat_or_model, arguments, options, {"quiet": True} if "quiet" in signature.parameters else {})
 
 
@@ -44,7 +44,7 @@ class PanelRun:
         reason = why_no_buttons()
         if reason:
             print(f"({reason} You are asked at the prompt instead.)")
-            return self.function(self.chat_or_model, *self.arguments, **self.options)
+            return self.function(self.chat_or_model, *self.arguments, approve=ask_approval, **self.options)
         from agent_steps.classroom.panel_loop import show_until_the_end   # only now: it needs widgets, and asyncio is slow to load
 
         worker = Worker(self.function, self.chat_or_model, *self.arguments, **(self.options | self.silence))

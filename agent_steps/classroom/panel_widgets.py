@@ -7,7 +7,7 @@ import ipywidgets
 
 from agent_steps.classroom.call_view import call_html
 from agent_steps.classroom.run_table import in_code
-from agent_steps.classroom.show_call import count, cut_middle, short_call, show_call, visible
+from agent_steps.classroom.show_call import count, cut_middle, short_call, show_call, stamp, visible
 from agent_steps.classroom.turn_view import BLOCK, block_text
 from agent_steps.classroom.whats_new import View
 
@@ -55,7 +55,7 @@ class ApprovalPanel:
 
     def __init__(self, answer, wait=0.0):
         self.answer, self.wait = answer, wait
-        self.steps, self.calls, self.question, self.asked_at, self.view = 0, 0, None, 0.0, ""
+        self.steps, self.calls, self.question, self.asked_at = 0, 0, None, 0.0
         self.decisions, self.ending = [], "It is over."
         self.head, self.proposal = html_widget(), html_widget()
         self.log = ipywidgets.VBox()
@@ -73,9 +73,9 @@ class ApprovalPanel:
         While a cell runs, a front end sends no more than one change of a field: it waits to hear that the kernel is idle again.
         So a field that has sent its change makes way for another.
         """
-        self.reason = ipywidgets.Text(text, placeholder="why not (optional)", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
+        self.reason = ipywidgets.Text(text, placeholder="why not, if you refuse", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
         self.reason.observe(lambda change: self.new_reason(change["new"]), "value")
-        self.row.children = [self.buttons["y"], self.buttons["n"], self.reason, self.buttons["q"]]
+        self.row.children = [*self.buttons.values(), self.reason]   # the last place: the buttons before it stay as they are
 
     def show(self, event):
         """Show what is happening now: light its stage, count, and put up the question if there is one."""
@@ -92,7 +92,7 @@ class ApprovalPanel:
 
     def ask(self, call, reply):
         """Put up a question. It is open only when all of it is there, since a click may arrive at any moment."""
-        self.view = call_html(call)
+        self.view, self.stamp = call_html(call), stamp(call)
         self.proposal.value = f'<div style="{TEXT}">{says_html(reply)}{self.view}</div>'
         self.asked_at = time.monotonic()
         self.question = call
@@ -116,7 +116,8 @@ class ApprovalPanel:
         if time.monotonic() - self.asked_at < self.wait:
             self.asked_at = time.monotonic()   # a key that is held down never gets through
             return
-        if letter == "y" and call_html(self.question) != self.view:   # a file that it is about was changed meanwhile
+        seen = self.view, self.stamp
+        if letter == "y" and (call_html(self.question), stamp(self.question)) != seen:   # its file was changed meanwhile
             self.ask(self.question, "What you see has changed since you were asked. Look again.")
             return
         self.decide(letter, self.reason.value.strip() if letter == "n" else "")

@@ -26,7 +26,7 @@ WHY_IT_STOPPED = {
 }
 HEADINGS = (("Step", 7), ("The model asked", 38), ("Approved?", 14), ("Result", 27), ("Tokens so far", 14))   # with their share of the width
 CELL = "text-align:left;vertical-align:top;padding:0.4em 0.8em 0.4em 0;border-bottom:1px solid rgba(128,128,128,0.5)"
-CODE = 'style="font-family:monospace;overflow-wrap:anywhere"'
+CODE = 'style="font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere"'
 
 
 def headline(run) -> str:

@@ -6,6 +6,7 @@
     visible(text)        # control, bidi and other invisible characters as escapes
 """
 
+import tokenize
 from pathlib import Path
 
 FIRST_LINES, LAST_LINES, MOST_LINES = 120, 60, 200   # more lines than MOST_LINES: only these at both ends
@@ -65,9 +66,9 @@ def show_argument(call, name, value, folder) -> list:
     is_written = (call.name, name) == ("write_file", "content")
     is_edited = call.name == "edit_file" and name in ("old", "new")
     if (call.name, name) == ("run_python_script", "path"):
-        return [f"  path: {in_one_line(value)}", *what_will_run(Path(folder), value)]
+        return [f"  path: {in_one_line(value)}{link_note(folder, value)}", *what_will_run(Path(folder), value)]
     if not is_written and not is_edited and "\n" not in value and len(value) <= LINE_LENGTH:
-        return [f"  {visible(name)}: {in_one_line(value)}"]
+        return [f"  {visible(name)}: {in_one_line(value)}{link_note(folder, value) if name == 'path' else ''}"]
     notes = what_it_replaces(call, value, folder) if is_written else ""
     mark = {"old": "-", "new": "+"}[name] if is_edited else "|"
     return [f"  {visible(name)}: {size_of(value)}{notes}", *both_ends(value, mark)]
@@ -80,9 +81,37 @@ def what_will_run(folder, path) -> list:
             return []
         if (folder / path).stat().st_size > BIGGEST_FILE:
             return ["    (too long to show)"]
-        return both_ends((folder / path).read_text(encoding="utf-8", errors="replace"), "|")
+        return other_encoding(folder / path) + both_ends((folder / path).read_text(encoding="utf-8", errors="replace"), "|")
     except (OSError, ValueError):
         return []
+
+
+def other_encoding(path) -> list:
+    """Return a warning if Python would read a script in another encoding than it is shown in: then a comment can be code."""
+    try:
+        with open(path, "rb") as file:
+            encoding, _ = tokenize.detect_encoding(file.readline)
+    except SyntaxError:
+        encoding = "that does not exist"
+    return [] if encoding in ("utf-8", "utf-8-sig") else [f"    (THE FIRST LINES NAME AN ENCODING, {visible(encoding)}: what runs may differ from what you see)"]
+
+
+def link_note(folder, path) -> str:
+    """Say where a link leads; an empty text for what is none."""
+    try:
+        place = Path(folder) / path
+        return f" (a link to {visible(place.resolve())})" if place.is_symlink() else ""
+    except (OSError, ValueError, TypeError, RuntimeError):   # RuntimeError: a link that leads to itself, in older Pythons
+        return ""
+
+
+def stamp(call, folder="."):
+    """Return what tells one state of the file that a call names from another: its size and the time of its last change."""
+    try:
+        state = (Path(folder) / call.arguments["path"]).stat()
+        return state.st_size, state.st_mtime_ns
+    except (KeyError, TypeError, OSError, ValueError):
+        return None
 
 
 def in_one_line(value) -> str:
@@ -159,8 +188,6 @@ def what_it_replaces(call, content, folder) -> str:
 
 def describe_target(path, content) -> str:
     """Say whether a file is new, or what it replaces."""
-    if path.is_symlink() and path.exists():
-        return f"a link to {visible(path.resolve())}: {describe_target(path.resolve(), content)}"
     if path.is_dir():
         return "a folder has this name"
     if not path.exists():

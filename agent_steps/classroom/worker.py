@@ -38,6 +38,8 @@ class WatchedModel:
         return text
 
     def __getattr__(self, name):
+        if name == "model":   # asked for before there is one: while a copy is made
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def __repr__(self):
@@ -47,7 +49,8 @@ class WatchedModel:
 class Worker(threading.Thread):
     """Calls ``function(chat_or_model, *arguments, approve=..., **options)`` in a thread.
 
-    A chat is given as a copy, which the thread has to itself; ``hand_back`` gives the chat what was said.
+    A chat is given as a copy, which the thread has to itself; ``hand_back`` gives the chat its messages,
+    and nothing else that the function set on it.
     events: a queue of what happens, in order. answers: a queue for the answers to its questions.
     """
 
