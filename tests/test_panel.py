@@ -173,6 +173,15 @@ def test_a_field_that_has_sent_its_reason_makes_way_for_a_fresh_one(shown, answe
     assert answers == ["n: too slow"] and shown.reason.value == ""
 
 
+def test_a_reason_that_comes_late_does_not_end_up_in_the_next_question(shown, answers):
+    late = shown.reason
+    shown.buttons["n"].click()
+    shown.show(QUESTION)
+    late.value = "too slow"
+    shown.buttons["n"].click()
+    assert answers == ["n", "n"] and shown.reason.value == ""
+
+
 def test_what_a_model_says_is_never_html_and_hides_nothing(shown):
     shown.show(Event("APPROVE", LIST, "<script>\u202e"))
     assert "<script" not in shown.proposal.value and "\u202e" not in shown.proposal.value

@@ -74,8 +74,13 @@ class ApprovalPanel:
         So a field that has sent its change makes way for another.
         """
         self.reason = ipywidgets.Text(text, placeholder="why not, if you refuse", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
-        self.reason.observe(lambda change: self.new_reason(change["new"]), "value")
+        self.reason.observe(self.reason_changed, "value")
         self.row.children = [*self.buttons.values(), self.reason]   # the last place: the buttons before it stay as they are
+
+    def reason_changed(self, change):
+        """A reason was typed. One that comes late, from the field of a question that is answered, belongs to no other question."""
+        if change["owner"] is self.reason:
+            self.new_reason(change["new"])
 
     def show(self, event):
         """Show what is happening now: light its stage, count, and put up the question if there is one."""
