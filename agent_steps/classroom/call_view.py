@@ -88,7 +88,8 @@ def shown_edit(folder, path, old, new):
     place = before.find(old) if before and old else -1
     if place >= 0 and before.find(old, place + 1) < 0:   # one place, and none that overlaps it
         return f"{size_of(old)} become {size_of(new)}", change_in_place(before, old, new)
-    note = "the file cannot be looked at here" if before is None else f"the old text was found {count(before.count(old or '?'), 'time')} in the file"
+    found = before.count(old) if before and old else 0
+    note = "the file cannot be looked at here" if before is None else f"the old text was found {count(found, 'time')} in the file"
     return note, both_ends(old, "-") + both_ends(new, "+")
 
 
