@@ -173,7 +173,7 @@ def test_a_column_that_counts_the_rows_is_plotted_when_it_is_named(folder):
     assert "I plotted tide against hour" in summary("Plot tide over hour from ./heights.csv as a line plot")
 
 
-@pytest.mark.parametrize("task", ["Delete heights.csv", "How many rows does heights.csv have?", "Rename the file heights.csv"])
+@pytest.mark.parametrize("task", ["Remove the header of the file heights.csv", "How many rows does heights.csv have?", "Rename the file heights.csv"])
 def test_a_wish_about_files_that_a_list_does_not_answer_is_not_answered_by_one(folder, task):
     assert "I cannot answer that" in summary(task)
 

@@ -17,7 +17,7 @@ def decide(request: Request) -> Reply:
 
 
 def _answer(situation: Situation) -> Reply | None:
-    question = situation.task.lower()
+    question = re.sub(r"[\w./-]+\.\w+", "", situation.task.lower())   # hello.txt is no greeting
     for answer in lines()["answer"]:
         if all(word in question for word in answer["asked"]):
             return Reply(answer["say"].replace("{name}", name_in(situation.task) or "you"))
@@ -26,8 +26,8 @@ def _answer(situation: Situation) -> Reply | None:
 
 def _plan(situation: Situation) -> Reply | None:
     for plan in lines()["plan"]:
-        if mentions(situation.task, plan["asked"]):
-            return PLANS[plan["name"]](situation)
+        if mentions(situation.task, plan["asked"]) and (reply := PLANS[plan["name"]](situation)):
+            return reply
     return None
 
 

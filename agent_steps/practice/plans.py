@@ -1,18 +1,17 @@
 """What the practice model does about a task. A plan looks at what has been done and returns the next reply.
 
-Every plan is a function from a Situation to a Reply. It keeps no memory: what it knows, it reads from the history.
+Every plan is a function from a Situation to a Reply, or to None where the task turns out to be one for another plan. It
+keeps no memory: what it knows, it reads from the history.
 """
 import re
 
+from agent_steps.practice.delete_plan import delete
+from agent_steps.practice.names import files_in, folder_in, in_words
+from agent_steps.practice.orders import is_ordered, obey, remark
 from agent_steps.practice.plot_plan import plot
 from agent_steps.practice.replies import call, finish, line, reason_in, say, stopped
 from agent_steps.practice.request import Reply
 from agent_steps.practice.situation import Situation, Step, lines, mentions
-
-HERE = {   # words that stand where the name of a folder could
-    "this", "my", "the", "current", "working", "same", "a", "that", "which", "what", "and", "for", "is", "of", "to", "make", "are",
-    "in", "have", "has", "folder", "directory", "here", "there", "it", "python", "only", "no", "instead", "total", "all",
-}
 
 
 def recall(situation: Situation) -> Reply:
@@ -34,10 +33,10 @@ def find_files(situation: Situation) -> Reply:
         return finish(situation, line("unknown"), done=False)
     if reply := _another_folder(situation) or stopped(situation):
         return reply
-    folder = _folder_in(situation.task)
+    folder = folder_in(situation.task)
     listing = situation.last("list_files")
     if listing is None or (listing.failed and not listing.call.arguments):
-        return call(situation, line("look", folder=_in_words(folder)), "list_files", path=folder)
+        return call(situation, line("look", folder=in_words(folder)), "list_files", path=folder)
     if listing.failed and folder != "." and len(situation.steps) == 1:
         return call(situation, line("look_here"), "list_files", path=".")
     if listing.failed:
@@ -50,31 +49,10 @@ def _another_folder(situation: Situation) -> Reply | None:
     last = situation.steps[-1] if situation.steps else None
     if last is None or not last.refused or last.call.name != "list_files":
         return None
-    folder = _folder_in(reason_in(last.result) or last.result)
+    folder = folder_in(reason_in(last.result) or last.result)
     if folder in (".", last.call.arguments.get("path")):
         return None
-    return call(situation, line("look_elsewhere", folder=_in_words(folder)), "list_files", path=folder)
-
-
-FOLDERS = [   # the ways in which a task names a folder
-    re.compile(r"[\"'`]?([\w./-]+)[\"'`]? (?:folder|directory)\b"),
-    re.compile(r"\b(?:folder|directory) (?:called |named )?[\"'`]?([\w-]+(?:/[\w.-]+)*)[\"'`]?"),
-    re.compile(r"\b(?:in|inside|under|of) [\"'`]?([\w-]+(?:/[\w-]+)+)/?(?!\w|\.\w)"),
-    re.compile(r"\b(?:in|inside|under) [\"'`]?([\w-]+)/?[\"'`]?\s*[?.!]*$"),
-]
-
-
-def _folder_in(task: str) -> str:
-    """The folder that a task names: `data` in "the data folder" and "the folder data/raw"; "." if it names none."""
-    for pattern in FOLDERS:
-        found = pattern.search(task)
-        if found and found[1].lower() not in HERE:
-            return found[1].rstrip("/.") or "."
-    return "."
-
-
-def _in_words(folder: str) -> str:
-    return "the current folder" if folder == "." else f"the folder {folder}"
+    return call(situation, line("look_elsewhere", folder=in_words(folder)), "list_files", path=folder)
 
 
 def _report(situation: Situation, listing: Step) -> str:
@@ -82,34 +60,31 @@ def _report(situation: Situation, listing: Step) -> str:
     ending = {"text": "txt", "python": "py"}.get(wanted[1], wanted[1]) if wanted else ""
     paths = files_in(listing.result, f".{ending}" if ending else "")
     kind = f"{wanted[1].upper() if len(wanted[1]) < 4 else wanted[1]} " if wanted else ""
-    folder = _in_words(next(iter(listing.call.arguments.values()), "."))
+    folder = in_words(next(iter(listing.call.arguments.values()), "."))
     key = "found_none" if not paths else "found_one" if len(paths) == 1 else "found_many"
     return line(key, kind=kind, folder=folder, count=len(paths), names=", ".join(paths))
 
 
-def files_in(listing: str, ending: str = "") -> list[str]:
-    """The paths in a listing: one a line; remarks in brackets are no paths."""
-    found = [text.strip() for text in listing.splitlines() if text.strip() and not text.startswith(("(", "["))]
-    return [path for path in found if path.lower().endswith(ending)]
-
-
 def read(situation: Situation) -> Reply:
-    """Read one file that the task names, and say what is in it."""
+    """Read one file that the task names, and say what is in it. What it does about an order in the file: see ``orders``."""
     named = re.search(r"[\w./-]+\.\w+", situation.task)
     if not named:
         return find_files(situation)
     if "read_file" not in situation.tools:
         return finish(situation, line("cannot_read"), done=False)
-    if reply := stopped(situation):
-        return reply
     path = named[0].rstrip(".")
-    step = situation.last("read_file", path=path)
+    step = next((step for step in situation.steps if step.call.name == "read_file"), None)
+    if not is_ordered(situation, step) and (reply := stopped(situation)):
+        return reply
     if step is None:
         return call(situation, line("read", path=path), "read_file", path=path)
     if step.failed:
         return finish(situation, line("failed", error=step.result), done=False)
+    if reply := obey(situation, step, path):
+        return reply
     content = step.result.splitlines() or [""]
-    return finish(situation, line("contents", path=path, count=len(content), first=content[0]))
+    contents = line("contents", path=path, count=len(content), first=content[0])
+    return finish(situation, remark(situation, step, path) + contents)
 
 
 def calculate(situation: Situation) -> Reply:
@@ -136,4 +111,4 @@ def _sum_in(task: str) -> str:
     return text if text.count("(") == text.count(")") else text.strip("()")
 
 
-PLANS = {"recall": recall, "find_files": find_files, "plot": plot, "read": read, "calculate": calculate}
+PLANS = {"recall": recall, "delete": delete, "plot": plot, "calculate": calculate, "read": read, "find_files": find_files}

@@ -14,7 +14,7 @@ def say(key: str, **values) -> Reply:
     return Reply(line(key, **values))
 
 
-def call(situation: Situation, thought: str, name: str, **arguments) -> Reply:
+def call(situation: Situation, thought: str, name: str, /, **arguments) -> Reply:
     """A tool call after a sentence of reasoning: natively where tools came natively, in <tool_call> tags otherwise."""
     known = situation.tools.get(name, {}).get("properties", {})
     if len(known) == len(arguments) == 1:   # a single argument has the name that its description gives it

@@ -33,11 +33,16 @@ def asks_for(sentence: str, groups: list[list[str]]) -> bool:
 
 @dataclass
 class Step:
-    """One call and what came back for it."""
+    """One call and what came back for it.
+
+    refused: the person said no. bare: what of the result stood outside of a frame like <tool_response tool="...">: all of it
+    where a loop sends bare results, nothing of a native one.
+    """
 
     call: Call
     result: str
     refused: bool = False
+    bare: str = ""
 
     @property
     def failed(self) -> bool:
@@ -93,11 +98,12 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
     understands = lines()["understands"]
     for result in message.results:
         call = next(call for call in asked if call.id == result.call_id)
-        situation.steps.append(_step(call, result.text))
+        situation.steps.append(_step(call, result.text, native=True))
     if not message.text.strip():
         return
     if attempted and not message.results:
-        if len(asked) == 1 and not mentions(message.text, understands["not_run"] + understands["reminder"]):
+        spoken = not is_framed(message.text) and mentions(message.text, understands["not_run"] + understands["reminder"])
+        if len(asked) == 1 and not spoken:
             situation.steps.append(_step(asked[0], message.text))
     elif not (situation.task and mentions(message.text, understands["nudge"])):
         if situation.task:
@@ -105,16 +111,25 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
         situation.task, situation.steps = message.text, []
 
 
-def _step(call: Call, text: str) -> Step:
+def _step(call: Call, text: str, native: bool = False) -> Step:
     result = unframe(text)
-    framed = result != text.strip()
     said_no = mentions(result, lines()["understands"]["refused"]) or re.match(r"(?:no|not|don't|stop)(?:[ ,.!]|$)", result, re.I)
-    return Step(call, result, refused=not framed and bool(said_no))
+    refused = bool(said_no) and not is_framed(text) and not result.startswith("Error:")   # an error comes from the tool
+    return Step(call, result, refused, bare="" if native else TOOL_FRAME.sub("", text))
+
+
+FRAME = re.compile(r"\A\s*<(\w+)[^>]*>\n?(.*?)\n?</\1>", re.S)   # a result between tags; it ends with the first closing tag
+TOOL_FRAME = re.compile(FRAME.pattern.replace(r"(\w+)", r"(tool_\w+)"), re.S)   # tags of a tool's result, and not of a file's own text
+
+
+def is_framed(text: str) -> bool:
+    """Whether a result stands in a frame of tags."""
+    return bool(FRAME.match(text))
 
 
 def unframe(text: str) -> str:
     """The content of a result that stands in a frame of tags; other text as it is."""
-    framed = re.match(r"\s*<(\w+)[^>]*>\n?(.*?)\n?</\1>", text, re.S)
+    framed = FRAME.match(text)
     return framed[2] if framed else text.strip()
 
 
@@ -151,6 +166,8 @@ def _json_spans(text: str, openers: str):
             yield opening.start(), place, value
         except ValueError:
             place = opening.end()
+        except RecursionError:   # nested too deeply to be a tool or a call
+            return
 
 
 def calls_in(reply: str) -> list[Call]:
