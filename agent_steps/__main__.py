@@ -10,12 +10,18 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 import argparse
 
 from agent_steps import CourseError
+from agent_steps.behind_a_wall import DATA_RULE, Protection, policy_behind
 from agent_steps.find_and_plot import TASK, find_and_plot
+from agent_steps.make_it_safer import Policy, Workspace
 from agent_steps.providers import connect
+from agent_steps.wall.confined import strongest_wall
+from agent_steps.wall.place import is_inside
 
 DESCRIPTION = """\
-Work on a task in the current folder with seven tools (read, write and edit files, run Python). Every call is shown first:
-y runs it, n refuses it, "n: a reason" tells the model why, q ends the run.
+Work on a task in the current folder with seven tools (read, write and edit files, run Python). No path leads out of the
+folder, and code runs behind the strongest wall of this machine; the first lines say which. Every call is shown first:
+y runs it, n refuses it, "n: a reason" tells the model why, q ends the run. With --relaxed, reading is not asked about, nor
+running code where there is a wall.
 Without --provider the practice model answers: no key, no network, no cost.
 A model with a name of its own (--provider) is sent the content of the files that it reads.
 Exit status: 0 if the model called task_complete, 1 if not, 2 if the model could not be reached, 130 after Ctrl-C.
@@ -31,7 +37,12 @@ def main(arguments=None) -> int:
     try:
         model = connect(options.provider, options.model)
         print(f"Model: {model}")
-        run, pictures = find_and_plot(model, options.task, max_steps=options.max_steps)
+        protection, workspace = Protection(strongest_wall()), Workspace()
+        print(protection.headline())
+        if is_broad(workspace.folder):
+            print("THIS FOLDER HOLDS ALL YOUR FILES, and the tools may change what is in it. Better stop, and begin in a folder of its own.")
+        policy = policy_behind(protection, workspace) if options.relaxed else Policy(workspace)
+        run, pictures = find_and_plot(model, options.task, DATA_RULE, options.max_steps, approve=policy, call_tool=workspace.call_tool)
     except KeyboardInterrupt:
         print("\nInterrupted. If a tool was running, it may have run in part.")
         return 130
@@ -43,12 +54,18 @@ def main(arguments=None) -> int:
     return 2 if run.stop_reason == "error" else 0 if run.completed else 1
 
 
+def is_broad(folder) -> bool:
+    """Return whether a folder is the person's home folder, or holds it."""
+    return is_inside(os.path.expanduser("~"), folder)
+
+
 def read_options(arguments):
     """Read the command line."""
     parser = argparse.ArgumentParser("python -m agent_steps", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="?", default=TASK, help=f"what to do (default: {TASK!r})")
     parser.add_argument("--provider", help="practice (the default), openai, anthropic, ollama, auto, ...")
     parser.add_argument("--model", help="the model's name (default: the provider's)")
+    parser.add_argument("--relaxed", action="store_true", help="ask only about what changes files, and about code if there is no wall")
     parser.add_argument("--max-steps", type=int, default=15, help="replies at most (default: 15)")
     options = parser.parse_args(arguments)
     options.task = options.task.encode("utf-8", "replace").decode()   # bytes of another encoding on the command line

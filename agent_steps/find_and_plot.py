@@ -11,7 +11,7 @@ from agent_steps.tool_definitions import build_system_prompt
 TASK = "Find the CSV file in this folder, make a plot from it and save the plot as a PNG file."
 
 
-def find_and_plot(model, task=TASK, rules="", max_steps=15, *, approve=ask_approval, quiet=False):
+def find_and_plot(model, task=TASK, rules="", max_steps=15, *, approve=ask_approval, call_tool=call_tool, quiet=False):
     """Let a fresh agent with all seven tools work on the task in the current folder.
 
     rules: more instructions for the system prompt.

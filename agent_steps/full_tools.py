@@ -16,7 +16,7 @@ from agent_steps.tool_definitions import describe_function
 from agent_steps.wall.child import ChildResult, run_child
 from agent_steps.wall.child_text import plain_output
 from agent_steps.wall.file_text import encoded, lines, lines_in, lines_in_file, read_text
-from agent_steps.wall.path_checks import Refused, check_file, check_folder, check_target, error_text
+from agent_steps.wall.path_checks import Refused, check_file, check_target, error_text, full_path, working_folder
 from agent_steps.write_the_tool import list_files
 
 MOST_SHOWN = 19_800   # characters of a file: with the notice, that is just under what call_tool lets through
@@ -120,15 +120,15 @@ def with_line_ends_of(text: str, piece: str) -> str:
 
 def make_folder(folder: str) -> str:
     """Make the folder for a file if it is missing. Return words about it for the answer."""
-    if not folder or os.path.isdir(folder):
+    if os.path.isdir(full_path(folder) or "."):
         return ""
-    os.makedirs(folder)
+    os.makedirs(full_path(folder))
     return f", in the new folder {folder!r}"
 
 
 def replace_file(path: str, data: bytes):
     """Write data to a file, all or nothing: if it fails, the old content is still there, and nothing else."""
-    target = Path(os.path.realpath(path))                          # a link stays a link
+    target = Path(os.path.realpath(full_path(path)))               # a link stays a link
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")   # beside it: a rename cannot cross disks
     try:
         temporary.write_bytes(data)
@@ -146,7 +146,7 @@ def run_python_script(path: str) -> str:
     """
     try:
         check_file(path)
-        source = Path(path).read_text(encoding="utf-8", errors="replace")
+        source = Path(full_path(path)).read_text(encoding="utf-8", errors="replace")
         script = f"./{path}" if path.startswith("-") else path   # Python would take "-x.py" for an option
         return run_python([script], source)
     except (OSError, Refused) as error:
@@ -159,7 +159,6 @@ def run_python_code(code: str) -> str:
     code: the program; only what it prints is returned
     """
     try:
-        check_folder()
         encoded(code)
         # "-": the program is on standard input. The mark in front: it is read as UTF-8, whatever its first line says.
         return run_python(["-"], code, stdin_text="\ufeff" + code)
@@ -169,21 +168,26 @@ def run_python_code(code: str) -> str:
 
 def run_python(arguments: list[str], source: str, stdin_text: str | None = None) -> str:
     """Run this same Python in a child process. Return what it printed, then what else the model should know."""
-    folder = os.getcwd()
+    folder = working_folder()
     child = run_child([sys.executable, *arguments], folder=folder, timeout=TIME_LIMIT, stdin_text=stdin_text)
+    return report(child, source, folder, TIME_LIMIT)
+
+
+def report(child: ChildResult, source: str, folder: str, seconds: float) -> str:
+    """Return what a program printed in a folder, and after that what else the model should know about its end."""
     output = plain_output(child.output, folder, source)
     parts = [output or "(no output)"]
     if "EOFError: EOF when reading a line" in output:
         parts.append(NO_INPUT)
     if re.search(r"\b(plt|pyplot|fig)\.show\(", source):
         parts.append(NO_WINDOW)
-    return "\n".join(parts + ending(child))
+    return "\n".join(parts + ending(child, seconds))
 
 
-def ending(child: ChildResult) -> list[str]:
+def ending(child: ChildResult, seconds: float) -> list[str]:
     """Return a line about how a child ended, unless it ended well."""
     if child.timed_out:
-        return [f"Killed: still running after {TIME_LIMIT:g} seconds."]
+        return [f"Killed: still running after {seconds:g} seconds."]
     if child.exit_code < 0:
         return [f"Killed by signal {-child.exit_code}."]
     if child.exit_code > 0:

@@ -114,6 +114,30 @@ def test_the_diagram_has_its_words_and_fits_into_the_window(any_lesson, width):
     assert 200 < seen["width"] <= seen["room"] == seen["needed"] and seen["height"] > 100
 
 
+HOW_TEXT_STANDS = """async output => {
+    output.scrollIntoView({block: 'center'});
+    await new Promise(done => setTimeout(done, 300));   // JupyterLab draws a cell once it is in the window
+    const texts = document.createTreeWalker(output, NodeFilter.SHOW_TEXT), boxes = [], range = document.createRange();
+    while (texts.nextNode()) {
+        range.selectNodeContents(texts.currentNode);
+        for (const box of range.getClientRects()) boxes.push([texts.currentNode.data, box]);
+    }
+    const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    return {seen: boxes.length, room: output.clientWidth, needed: output.scrollWidth,
+            covered: boxes.filter(([, a]) => boxes.some(([, b]) => a !== b && cross(a, b))).map(([text]) => text)};
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+def test_no_new_word_stands_on_top_of_what_it_means(any_lesson, width):
+    any_lesson.page.set_viewport_size({"width": width, "height": 900})
+    [words] = [cell["id"] for cell in any_lesson.code_cells if source_of(cell).startswith("new_words(")]
+    found = any_lesson.outputs(words).first.evaluate(HOW_TEXT_STANDS)
+    any_lesson.screenshot(f"{any_lesson.path.name[:2]}_words_{width}")
+    any_lesson.page.set_viewport_size({"width": 1280, "height": 900})
+    assert found["seen"] > 1 and found["covered"] == [] and found["room"] == found["needed"]
+
+
 def test_the_diagram_is_there_before_anything_was_run(untouched_lesson_1):
     seen = untouched_lesson_1.picture(diagram_of(untouched_lesson_1))
     assert seen["width"] > 200 and len(seen["words"].split()) > 30

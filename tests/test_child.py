@@ -200,7 +200,7 @@ def test_a_process_that_got_away_does_not_make_us_wait(folder):
 
 
 def test_ctrl_c_passes_through_and_kills_the_child(folder, monkeypatch):
-    def interrupt(process, seconds):
+    def interrupt(*_):
         wait_for(folder / "pid.txt")
         raise KeyboardInterrupt
 

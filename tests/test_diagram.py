@@ -54,6 +54,17 @@ def test_a_lit_part_is_named_in_words_and_has_a_thicker_border_and_bold_letters(
     assert 'font-weight="bold"' in lit and 'font-weight="bold"' not in dark
 
 
+def test_the_wall_stands_between_the_program_and_all_that_it_must_not_reach():
+    boxes = {box.name: box for box in STAGES["wall"].boxes}
+    wall = boxes["WALL"]
+    inside = {name for name, box in boxes.items() if wall.x < box.x and box.x + box.w < wall.x + wall.w and box.y + box.h < wall.y + wall.h}
+    assert inside == {"CHILD", "PROGRAM", "TRIP-WIRE", "LIMITS", "FOLDER"}
+    stopped = [arrow for arrow in STAGES["wall"].arrows if arrow.dashed]
+    assert all(int(arrow.path.split()[-2]) < wall.x + wall.w for arrow in stopped) and len(stopped) == 4
+    words = STAGES["wall"].words
+    assert all(part in words.partition("out of its reach")[2] for part in ("your files", "your keys", "the network", "other processes"))
+
+
 def test_several_parts_can_be_lit():
     assert loop_svg("loop", ("ACT", "APPROVE")).count('stroke-width="4"') == 2
 
@@ -73,7 +84,7 @@ def test_the_letters_stand_out_from_what_is_behind_them(behind):
 
 
 def test_an_unknown_stage_is_refused_with_the_list_of_stages():
-    with pytest.raises(ValueError, match="chat, by_hand, loop, agent"):
+    with pytest.raises(ValueError, match="chat, by_hand, loop, agent, wall"):
         loop_diagram("spiral")
 
 

@@ -40,7 +40,7 @@ def test_a_lesson_uses_the_words_that_it_explains(path):
 
 def test_words_can_be_shown_as_text_and_as_html():
     view = new_words("task_complete")
-    assert repr(view).startswith("nudge") and "<dt><strong>nudge</strong></dt>" in view._repr_html_()
+    assert repr(view).startswith("nudge") and view._repr_html_().startswith("<ul><li><strong>nudge</strong>: ")
 
 
 def test_a_lesson_without_words_is_an_error_that_lists_the_others():

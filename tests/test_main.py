@@ -195,3 +195,32 @@ def test_a_reader_who_goes_away_gets_no_traceback(folder):
 def test_a_task_in_another_encoding_is_taken_as_far_as_it_can_be_read(folder):
     done = subprocess.run([*COMMAND, b"Plot \xff penguins.csv"], cwd=folder, input=b"q\n", capture_output=True, env=environment(), timeout=60)
     assert done.returncode == 1 and b"Traceback" not in done.stderr
+
+
+def test_it_says_first_whether_there_is_a_wall(folder):
+    said = start(folder, typed="q\n").stdout.splitlines()
+    assert said[0].startswith("Model: ")
+    assert said[1].startswith(("There is a wall here, ", "NO WALL HERE. "))
+
+
+def test_in_the_home_folder_it_warns(folder, monkeypatch):
+    assert "THIS FOLDER HOLDS ALL YOUR FILES" not in start(folder, typed="q\n").stdout
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    assert "THIS FOLDER HOLDS ALL YOUR FILES" in start(folder, typed="q\n").stdout
+
+
+def test_relaxed_asks_only_about_what_changes_files_and_about_code_without_a_wall(folder):
+    done = start(folder, "--relaxed", typed="y\n" * 20)
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = done.stdout.count("Run this tool?")
+    assert asked == (3 if "There is a wall" in done.stdout else 5)   # write, edit and the end; and the script, run twice
+
+
+@POSIX
+def test_a_link_out_of_the_folder_is_not_followed(folder):
+    secret = folder.parent / f"{folder.name}-secret.csv"
+    secret.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    (folder / "link.csv").symlink_to(secret)
+    done = start(folder, "Read link.csv and say what is in it.", typed="y\n" * 5)
+    assert "leads out of the working folder" in done.stdout and "1,2" not in done.stdout

@@ -9,6 +9,7 @@ from scripted import call_text, done, scripted_chat, types
 from agent_steps.classroom import in_panel, panel, panel_loop, panel_widgets
 from agent_steps.classroom.panel_widgets import ApprovalPanel
 from agent_steps.classroom.worker import Event, Worker
+from agent_steps.make_it_safer import Policy, Workspace
 from agent_steps.run_agent import run_agent
 
 LIST = SimpleNamespace(name="list_files", arguments={"path": "."})
@@ -146,7 +147,7 @@ def test_a_key_that_is_held_down_never_gets_through(answers, monkeypatch):
 def test_a_question_is_open_only_when_all_of_it_is_there(answers, monkeypatch):
     opened = ApprovalPanel(answers.append)
     view = panel_widgets.call_html
-    monkeypatch.setattr(panel_widgets, "call_html", lambda call: opened.press("y") or view(call))
+    monkeypatch.setattr(panel_widgets, "call_html", lambda call, folder: opened.press("y") or view(call))
     opened.show(QUESTION)
     opened.close()
     assert answers == []
@@ -207,7 +208,7 @@ def test_a_person_has_half_a_second_to_see_a_question():
 
 def test_the_panel_waits_before_an_answer_counts_as_long_as_its_pace_says(monkeypatch):
     waits = []
-    monkeypatch.setattr(panel_loop, "ApprovalPanel", lambda answer, wait=0: waits.append(wait) or ApprovalPanel(answer, wait))
+    monkeypatch.setattr(panel_loop, "ApprovalPanel", lambda answer, wait=0, folder=".": waits.append(wait) or ApprovalPanel(answer, wait))
     monkeypatch.setattr(panel_loop, "is_old_kernel", lambda: False)
     monkeypatch.setattr(panel_loop, "display", lambda *shown, **options: SimpleNamespace(update=lambda view: None))
     worker = Worker(lambda chat, approve: "done", scripted_chat(done()))
@@ -218,7 +219,7 @@ def test_the_panel_waits_before_an_answer_counts_as_long_as_its_pace_says(monkey
 def test_the_wait_begins_when_the_call_is_there_and_not_before(answers, monkeypatch):
     now, view = [100.0], panel_widgets.call_html
     monkeypatch.setattr(panel_widgets.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(panel_widgets, "call_html", lambda call: now.append(now.pop() + 2) or view(call))   # a view that takes two seconds
+    monkeypatch.setattr(panel_widgets, "call_html", lambda call, folder: now.append(now.pop() + 2) or view(call))   # a view that takes two seconds
     opened = ApprovalPanel(answers.append, wait=0.5)
     opened.show(QUESTION)
     opened.press("y")
@@ -275,6 +276,26 @@ def test_the_record_tells_steps_calls_and_decisions_in_html_and_in_text(shown):
     assert "refused: not now" in record._repr_html_() and "<button" not in record._repr_html_()
 
 
+def test_what_a_rule_answered_stands_in_the_record_too(shown):
+    shown.press("y")
+    for event in (Event("ACT", LIST), Event("OBSERVE", text="a.txt"), Event("THINK"), Event("RULE", LIST, "y"), Event("ACT", LIST),
+                  Event("OBSERVE", text="b.txt"), Event("THINK"), Event("RULE", LIST, "n: a rule"), Event("OBSERVE", text="refused")):
+        shown.show(event)
+    lines = repr(shown.record()).splitlines()
+    assert lines == ["The run took 3 steps and 2 tool calls. It is over.", "  step 1: list_files(path='.') (approved)",
+                     "  step 2: list_files(path='.') (allowed by a rule)", "  step 3: list_files(path='.') (forbidden by a rule)"]
+    assert "The model was told:" in log(shown)
+
+
+def test_a_question_is_looked_at_in_the_folder_of_the_policy(answers, tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    opened = ApprovalPanel(answers.append, folder=str(tmp_path))
+    opened.show(Event("THINK"))
+    opened.show(Event("APPROVE", SimpleNamespace(name="write_file", arguments={"path": "a.txt", "content": "three\n"})))
+    assert "replaces 2 lines with 1" in opened.proposal.value
+    opened.close()
+
+
 # ---- where there can be no buttons ----
 
 def run_here(awaitable):
@@ -301,6 +322,13 @@ def test_at_the_prompt_a_person_is_asked_whatever_the_function_would_do_by_itsel
 
     types(monkeypatch, "n")
     assert run_here(in_panel(trusts, scripted_chat(done()))) == "n"
+
+
+def test_at_the_prompt_rules_answer_where_they_can_and_the_person_is_asked_about_the_rest(monkeypatch, tmp_path):
+    types(monkeypatch, "n")
+    policy = Policy(Workspace(tmp_path), allow=["list_files"], approve=lambda call: "y")
+    both = in_panel(lambda chat, approve: (approve(LIST), approve(SimpleNamespace(name="read_file", arguments={"path": "a"}))), scripted_chat(done()), policy=policy)
+    assert run_here(both) == ("y", "n")
 
 
 @pytest.mark.parametrize("missing, words", [("ipywidgets", "Buttons need the package ipywidgets."), ("jupyter_ui_poll", "jupyter-ui-poll")])

@@ -154,6 +154,6 @@ def test_a_comparison_has_its_signs_in_the_notebook_too(lessons):
 
 def test_a_module_is_folded_under_one_line(lessons):
     shown = show_module("late", lessons)
-    assert repr(shown) == LATE.rstrip("\n")
+    assert repr(shown) == f"The whole module: {lessons.name}/late.py, {len(LATE.splitlines())} lines."
     assert shown._repr_html_().startswith("<details><summary>The whole module: lessons/late.py, ")
     assert "&lt;run&gt;" in shown._repr_html_()

@@ -9,6 +9,7 @@ from scripted import call_text, done, scripted_chat
 
 from agent_steps import CourseError
 from agent_steps.classroom.worker import Worker
+from agent_steps.make_it_safer import Policy, Workspace
 from agent_steps.run_agent import run_agent
 from agent_steps.wall.child import run_child
 
@@ -38,6 +39,14 @@ def answer(worker, *answers):
 def test_the_stages_are_told_in_the_order_of_the_loop():
     stages, _ = answer(started(LIST, done()), "y", "y")
     assert stages == ["THINK", "APPROVE", "ACT", "OBSERVE", "THINK", "APPROVE", "ACT"]
+
+
+def test_what_a_rule_answers_is_told_and_not_asked(tmp_path):
+    workspace = Workspace(tmp_path)
+    policy = Policy(workspace, deny=["read_file"], allow=["list_files"])
+    stages, events = answer(started(LIST, call_text("read_file", path="a"), done(), policy=policy, call_tool=workspace.call_tool), "y")
+    assert stages == ["THINK", "RULE", "ACT", "OBSERVE", "THINK", "RULE", "OBSERVE", "THINK", "APPROVE", "ACT"]
+    assert [event.text for event in events if event.stage == "RULE"] == ["y", "n: a rule forbids this call. Do not try it again."]
 
 
 def test_after_a_refusal_nothing_acts_and_the_refusal_is_observed():

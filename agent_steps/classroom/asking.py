@@ -64,14 +64,17 @@ def somebody_is_there() -> bool:
     return bool(parent and parent["content"].get("allow_stdin"))
 
 
-def ask_approval(call) -> str:
-    """Show a tool call and ask about it until the answer is clear. Returns "y", "n", "n: a reason" or "q"."""
+def ask_approval(call, folder=".") -> str:
+    """Show a tool call and ask about it until the answer is clear. Returns "y", "n", "n: a reason" or "q".
+
+    folder: where the paths of the call begin: there it is looked up what a write would replace.
+    """
     seen = None
     for _ in range(MOST_QUESTIONS):
-        if seen != (seen := (show_call(call), stamp(call))):
+        if seen != (seen := (show_call(call, folder), stamp(call, folder))):
             print(f"\n{seen[0]}")
         answer = ask("Run this tool? [y = yes, n = no, n: reason, q = quit]:")
-        if answer.lower() == "y" and (show_call(call), stamp(call)) != seen:
+        if answer.lower() == "y" and (show_call(call, folder), stamp(call, folder)) != seen:
             print("A file that this call is about has changed since you were asked. Look again.")
             continue
         if answer.lower() in ("y", "n", "q"):

@@ -12,4 +12,6 @@ LESSONS = (
     "run_agent",
     "full_tools",
     "find_and_plot",
+    "make_it_safer",
+    "behind_a_wall",
 )

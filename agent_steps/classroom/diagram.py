@@ -156,7 +156,33 @@ AGENT = Stage(
         Label(180, 552, "run_python_script", mono=True), Label(180, 578, "run_python_code", mono=True)),
 )
 
-STAGES = {"chat": CHAT, "by_hand": BY_HAND, "loop": LOOP, "agent": AGENT}
+WALL = Stage(
+    title="A wall around the child process",
+    words="The notebook, with your keys and your rights, stands outside. It gives code to a child process, and gets text back. "
+          "The child process stands behind a wall. Inside the wall are the program, limits on time, memory and output, "
+          "a trip-wire, and the folder, the only place where the program can write. "
+          "Outside, out of its reach, are your files, your keys, the network and other processes. "
+          "The kernel, which opens every file and sends every message, holds the wall.",
+    height=500,
+    boxes=(
+        Box("NOTEBOOK", 16, 108, 140, 84, ("your rights,", "your keys")),
+        Box("WALL", 212, 24, 326, 352, shape="frame"),
+        Box("CHILD", 230, 70, 264, 196, shape="frame"),
+        Box("PROGRAM", 244, 112, 236, 56, ("what the model wrote",)),
+        Box("TRIP-WIRE", 244, 180, 112, 74, ("readable", "messages")),
+        Box("LIMITS", 368, 180, 112, 74, ("time, memory,", "output")),
+        Box("FOLDER", 230, 292, 264, 66, ("the only place to write",)),
+        Box("YOUR FILES", 584, 66, 126, 44), Box("YOUR KEYS", 584, 122, 126, 44),
+        Box("NETWORK", 584, 178, 126, 44), Box("PROCESSES", 584, 234, 126, 44),
+        Box("KERNEL", 16, 424, 694, 60, ("opens every file, sends every message: it holds the wall",)),
+    ),
+    arrows=(Arrow("M 156 130 L 238 130"), Arrow("M 244 156 L 162 156"), Arrow("M 362 266 L 362 286"), Arrow("M 375 424 L 375 382"),
+            *(Arrow(f"M 496 {y} L 534 {y}", dashed=True) for y in (88, 144, 200, 256))),
+    labels=(Label(184, 120, "code", "middle"), Label(184, 178, "text", "middle"), Label(647, 304, "out of reach", "middle"),
+            Label(388, 408, "holds it")),
+)
+
+STAGES = {"chat": CHAT, "by_hand": BY_HAND, "loop": LOOP, "agent": AGENT, "wall": WALL}
 
 
 class Diagram:
@@ -180,7 +206,7 @@ class Diagram:
 
 
 def loop_diagram(stage, lit=()):
-    """Draw one stage of the loop ("chat", "by_hand", "loop" or "agent") with some of its parts lit."""
+    """Draw one stage of the course ("chat", "by_hand", "loop", "agent" or "wall") with some of its parts lit."""
     return Diagram(loop_svg(stage, lit), in_words(stage, lit))
 
 

@@ -22,8 +22,9 @@ def new_words(slug: str) -> View:
     meanings = words()[slug]
     width = max(map(len, meanings))
     text = "\n".join(f"{word:{width}}  {meaning}" for word, meaning in meanings.items())
-    rows = "".join(f"<dt><strong>{escape(word)}</strong></dt><dd>{escape(meaning).replace('`', '')}</dd>" for word, meaning in meanings.items())
-    return View(text, f"<dl>{rows}</dl>")
+    # a plain list, since JupyterLab sets the terms of a <dl> into a column that a long word does not fit into
+    rows = "".join(f"<li><strong>{escape(word)}</strong>: {escape(meaning).replace('`', '')}</li>" for word, meaning in meanings.items())
+    return View(text, f"<ul>{rows}</ul>")
 
 
 def glossary_page() -> str:

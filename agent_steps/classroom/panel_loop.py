@@ -32,7 +32,7 @@ async def show_until_the_end(worker):
     A saved notebook holds no widgets, so a panel that stayed would be an empty place the next day.
     """
     pace = REHEARSED if is_rehearsed() else LIVE
-    panel = ApprovalPanel(worker.answers.put, pace.answer)
+    panel = ApprovalPanel(worker.answers.put, pace.answer, worker.policy.folder if worker.policy else ".")
     place = display(panel.box, display_id=True) if pace is LIVE else None
     worker.start()
     try:

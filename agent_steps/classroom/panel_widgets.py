@@ -50,11 +50,11 @@ class ApprovalPanel:
     """The four stages, the proposed call, the buttons, and what was decided so far.
 
     answer: called with "y", "n", "n: a reason" or "q". wait: seconds that a question is there before an answer counts, so that
-    the second click of a double click, or a key held down, approves nothing.
+    the second click of a double click, or a key held down, approves nothing. folder: where the paths of the calls begin.
     """
 
-    def __init__(self, answer, wait=0.0):
-        self.answer, self.wait = answer, wait
+    def __init__(self, answer, wait=0.0, folder="."):
+        self.answer, self.wait, self.folder = answer, wait, folder
         self.steps, self.calls, self.question, self.asked_at = 0, 0, None, 0.0
         self.decisions, self.ending = [], "It is over."
         self.head, self.proposal = html_widget(), html_widget()
@@ -84,6 +84,10 @@ class ApprovalPanel:
 
     def show(self, event):
         """Show what is happening now: light its stage, count, and put up the question if there is one."""
+        if event.stage == "RULE":
+            self.add(Decision(self.steps, short_call(event.call), "allowed by a rule" if event.text == "y" else "forbidden by a rule",
+                              show_call(event.call, self.folder)))
+            return
         if event.stage == "THINK":
             self.steps += 1
         elif event.stage == "ACT":
@@ -97,7 +101,7 @@ class ApprovalPanel:
 
     def ask(self, call, reply):
         """Put up a question. It is open only when all of it is there, since a click may arrive at any moment."""
-        self.view, self.stamp = call_html(call), stamp(call)
+        self.view, self.stamp = call_html(call, self.folder), stamp(call, self.folder)
         self.proposal.value = f'<div style="{TEXT}">{says_html(reply)}{self.view}</div>'
         self.asked_at = time.monotonic()
         self.question = call
@@ -122,7 +126,7 @@ class ApprovalPanel:
             self.asked_at = time.monotonic()   # a key that is held down never gets through
             return
         seen = self.view, self.stamp
-        if letter == "y" and (call_html(self.question), stamp(self.question)) != seen:   # its file was changed meanwhile
+        if letter == "y" and (call_html(self.question, self.folder), stamp(self.question, self.folder)) != seen:   # its file was changed meanwhile
             self.ask(self.question, "What you see has changed since you were asked. Look again.")
             return
         self.decide(letter, self.reason.value.strip() if letter == "n" else "")
@@ -130,7 +134,7 @@ class ApprovalPanel:
     def decide(self, letter, reason):
         """Take the question down, keep the decision, and pass the answer on."""
         call, self.question = self.question, None
-        self.add(Decision(self.steps, short_call(call), ANSWERS[letter] + (f": {visible(reason)}" if reason else ""), show_call(call)))
+        self.add(Decision(self.steps, short_call(call), ANSWERS[letter] + (f": {visible(reason)}" if reason else ""), show_call(call, self.folder)))
         if letter == "q":
             self.ending = "You ended it."
         self.proposal.value = ""

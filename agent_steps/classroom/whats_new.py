@@ -53,7 +53,7 @@ def show_module(slug, folder=LESSONS) -> View:
     title = f"The whole module: {Path(folder).name}/{slug}.py, {len(source.splitlines())} lines"
     code = f'<pre {SOURCE}><code style="white-space:pre">{escape(source)}</code></pre>'
     html = f"<details><summary>{escape(title)}</summary>{code}</details>"
-    return View(source.rstrip("\n"), html)
+    return View(f"{title}.", html)   # as text its name is enough: the file is at hand, and a notebook would store it twice
 
 
 def read_source(slug, folder=LESSONS) -> str:

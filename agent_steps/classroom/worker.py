@@ -14,8 +14,8 @@ from agent_steps.wall.child import STOP_SIGNAL
 class Event(NamedTuple):
     """Something that happened in the run.
 
-    stage: "THINK", "APPROVE", "ACT" or "OBSERVE", the four stages of the loop.
-    call: at APPROVE, the call that is proposed. text: at APPROVE the model's reply, at OBSERVE what the model is told.
+    stage: "THINK", "APPROVE", "ACT" or "OBSERVE", the four stages of the loop; "RULE" where a rule answered for the person.
+    call: at APPROVE, the call that is proposed. text: at APPROVE the model's reply, at OBSERVE what the model is told, at RULE the answer.
     """
 
     stage: str
@@ -51,11 +51,13 @@ class Worker(threading.Thread):
 
     A chat is given as a copy, which the thread has to itself; ``hand_back`` gives the chat its messages,
     and nothing else that the function set on it.
+    policy: what answers for the person, or None: ``policy.answer(call, ask)`` asks only where no rule decides.
     events: a queue of what happens, in order. answers: a queue for the answers to its questions.
     """
 
-    def __init__(self, function, chat_or_model, *arguments, **options):
+    def __init__(self, function, chat_or_model, *arguments, policy=None, **options):
         super().__init__(daemon=True)   # it must not keep the kernel from ending
+        self.policy = policy
         self.function, self.arguments, self.options = function, arguments, options
         self.original, self.watched = chat_or_model, self.watch(chat_or_model)
         self.events, self.answers = queue.SimpleQueue(), queue.SimpleQueue()
@@ -95,13 +97,21 @@ class Worker(threading.Thread):
         self.last_reply = text
 
     def approve(self, call):
+        """Decide about a call: by the policy's rules where they answer, else by asking."""
+        asked = []
+        answer = self.policy.answer(call, lambda call: asked.append(call) or self.ask(call)) if self.policy else self.ask(call)
+        if self.policy and not asked:
+            self.events.put(Event("RULE", call, answer))
+        if answer == "y":
+            self.events.put(Event("ACT", call))
+        return answer
+
+    def ask(self, call):
         """Ask about a call, and wait for the answer as long as it takes. One question at a time: an answer belongs to one call."""
         with self.one_question:
             self.events.put(Event("APPROVE", call, self.last_reply))
             answer = self.answers.get()
             self.go_on()
-            if answer == "y":
-                self.events.put(Event("ACT", call))
             return answer
 
     def stop(self):

@@ -99,7 +99,7 @@ def run_child(arguments: list[str], *, folder: str = ".", timeout: float = 30.0,
         kept = KeptOutput()
         reader = threading.Thread(target=read_output, args=(process.stdout, kept), daemon=True)
         reader.start()
-        in_time = ends_within(process, timeout)
+        in_time = ends_within(process, reader, timeout)
     finally:
         kill_group(process)
         process.wait()
@@ -121,6 +121,8 @@ def existing_folder(folder: str) -> str:
 def child_environment() -> dict[str, str]:
     """Return the variables a child gets: the inherited ones, and some that make it behave the same everywhere."""
     inherited = {name: value for name, value in os.environ.items() if name.upper() in INHERITED or name.startswith("LC_")}
+    if "LD_LIBRARY_PATH" in inherited:
+        inherited["LD_LIBRARY_PATH"] = without_relative(inherited["LD_LIBRARY_PATH"])
     return inherited | {
         "PYTHONIOENCODING": "utf-8",       # it may print every character, whatever the system's code page is
         "PYTHONUTF8": "1",                 # and open() means UTF-8 on Windows too
@@ -129,6 +131,14 @@ def child_environment() -> dict[str, str]:
         "MPLBACKEND": "Agg",               # plots are drawn into files: there is no window to wait for
         "MPLCONFIGDIR": matplotlib_folder(),
     }
+
+
+def without_relative(folders: str) -> str:
+    """Return a list of folders without those that depend on the current one; an empty entry means the current folder itself.
+
+    A program that is started in the working folder would otherwise take a library that lies there for the system's own.
+    """
+    return os.pathsep.join(folder for folder in folders.split(os.pathsep) if os.path.isabs(folder))
 
 
 def matplotlib_folder() -> str:
@@ -169,7 +179,7 @@ def read_output(pipe, kept: KeptOutput):
             kept.add(chunk)
 
 
-def ends_within(process: subprocess.Popen, seconds: float) -> bool:
+def ends_within(process: subprocess.Popen, reader: threading.Thread, seconds: float) -> bool:
     """Wait for the child's end. Return False if the time was up first. Raises KeyboardInterrupt if the run is stopped."""
     deadline = time.monotonic() + seconds
     while process.poll() is None:
@@ -177,11 +187,22 @@ def ends_within(process: subprocess.Popen, seconds: float) -> bool:
         left = deadline - time.monotonic()
         if left <= 0:
             return False
-        try:
-            process.wait(timeout=min(left, 0.1))   # in short waits: a stop, and on Windows Ctrl-C, is noticed only between them
-        except subprocess.TimeoutExpired:
-            pass
+        wait_a_moment(process, reader, min(left, 0.1))   # in short waits: a stop, and on Windows Ctrl-C, is noticed only between them
     return True
+
+
+def wait_a_moment(process: subprocess.Popen, reader: threading.Thread, seconds: float):
+    """Wait until the child has closed its output, or has ended.
+
+    Most close it when they end. Popen's own waiting would look only from time to time, up to 50 ms apart.
+    """
+    if reader.is_alive():
+        reader.join(seconds)
+        return
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        pass
 
 
 def go_on():

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from agent_steps.wall.path_checks import Refused
+from agent_steps.wall.path_checks import Refused, full_path
 
 ENCODINGS = [   # the marks (BOMs) that a text file may begin with; UTF-32 first, since its mark begins like UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
@@ -36,8 +36,9 @@ class TextFile:
 
 def read_text(path: str, limit: int | None = None) -> TextFile:
     """Read a text file, or only its first `limit` bytes. Refuses a file that is not text in UTF-8, UTF-16 or UTF-32."""
-    size = os.path.getsize(path)
-    with open(path, "rb") as file:
+    place = full_path(path)
+    size = os.path.getsize(place)
+    with open(place, "rb") as file:
         data = file.read() if limit is None else file.read(limit)
         whole = not file.read(1)
     mark, encoding = next(known for known in ENCODINGS if data.startswith(known[0]))
@@ -74,9 +75,9 @@ def encoded(text: str, encoding: str = "utf-8") -> bytes:
 
 def lines_in_file(path: str) -> int | None:
     """Return how many lines a file has, or None if there is no such file."""
-    if not os.path.exists(path):
+    if not os.path.exists(full_path(path)):
         return None
-    with open(path, "rb") as file:
+    with open(full_path(path), "rb") as file:
         return sum(1 for _ in file)
 
 
