@@ -133,8 +133,8 @@ class Policy:
         if argument is None:
             return True
         value = arguments.get(argument)
-        if not isinstance(value, str):   # no such call can run
-            return verdict != "allow"
+        if not isinstance(value, str):   # not given, or of no use to any tool
+            return value is not None and verdict != "allow"
         if argument == "path":
             value = seen_from(self.folder, value)
         return fnmatchcase(value, pattern) if verdict == "allow" else fnmatchcase(value.casefold(), pattern.casefold())

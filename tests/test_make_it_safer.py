@@ -269,10 +269,10 @@ def test_a_link_is_judged_by_where_it_leads(workspace, project):
     assert policy.decide(call("read_file", path="notes/door/b.txt")) == "deny"
 
 
-@pytest.mark.parametrize("arguments", [{}, {"path": None}, {"path": 3}, {"path": ["a"]}])
-def test_a_call_with_strange_arguments_is_denied_where_a_rule_could_be_meant_and_never_allowed(arguments, workspace):
+@pytest.mark.parametrize("arguments, said", [({}, "ask"), ({"path": None}, "ask"), ({"path": 3}, "deny"), ({"path": ["a"]}, "deny")])
+def test_a_call_with_strange_arguments_is_denied_where_a_rule_could_be_meant_and_never_allowed(arguments, said, workspace):
     policy = Policy(workspace, deny=["read_file(path=private/*)"], allow=["write_file(path=notes/*)"])
-    assert policy.decide(ToolCall("read_file", arguments)) == "deny"
+    assert policy.decide(ToolCall("read_file", arguments)) == said
     assert policy.decide(ToolCall("write_file", arguments)) == "ask"
 
 
@@ -280,6 +280,11 @@ def test_a_call_with_strange_arguments_is_denied_where_a_rule_could_be_meant_and
 def test_a_path_that_no_tool_takes_is_asked_about_and_raises_nothing(path, workspace):
     policy = Policy(workspace, deny=["read_file(path=private/*)"], allow=["read_file(path=notes/*)"])
     assert policy.decide(call("read_file", path=path)) == "ask"
+
+
+def test_a_rule_about_paths_leaves_tools_without_a_path_alone(workspace):
+    policy = Policy(workspace, deny=["*(path=*)"], allow=["task_complete"])
+    assert policy.decide(call("task_complete", summary="done")) == "allow" and policy.decide(call("read_file", path="a.txt")) == "deny"
 
 
 def test_code_is_only_allowed_behind_a_proven_wall(workspace):

@@ -32,7 +32,7 @@ CALLS = [
 def exercise_1(policy):
     """A Policy with the fewest questions that still asks before code and before writing outside of notes."""
     want(hasattr(policy, "decide"), "Give the check a Policy.")
-    want(not policy.walled, "walled=True says that a wall is proven. Here nobody has proven one.")
+    want("run_python_code" not in policy.safe, "walled=True says that a wall is proven. Here nobody has proven one.")
     for verdict, tool, path, reason in CALLS:
         found = policy.decide(SimpleNamespace(name=tool, arguments={} if path is None else {"path": path}))
         shown = tool if path is None else f"{tool} of {path!r}"
