@@ -118,7 +118,8 @@ class Policy:
         self.folder, self.safe = workspace.folder, set(TOOLS) - (set() if walled else RUNS_CODE)
         self.approve = approve or partial(ask_approval, folder=self.folder)
         ordered = {"deny": deny, "ask": ask, "allow": allow}
-        self.rules = [(verdict, *read_rule(rule)) for verdict, rules in ordered.items() for rule in rules]
+        self.rules = [(verdict, *read_rule(rule)) for verdict, rules in ordered.items()
+                      for rule in ([rules] if isinstance(rules, str) else rules)]
         self.counts = dict.fromkeys(ordered, 0)
 
     def decide(self, call):

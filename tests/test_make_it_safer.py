@@ -294,6 +294,10 @@ def test_code_is_only_allowed_behind_a_proven_wall(workspace):
     assert Policy(workspace, allow=["run_python_*"], walled=True).decide(run) == "allow"
 
 
+def test_a_single_rule_need_not_stand_in_a_list(workspace):
+    assert Policy(workspace, deny="read_file").decide(call("read_file", path="a.txt")) == "deny"
+
+
 def test_only_the_star_stands_for_anything(workspace):
     policy = Policy(workspace, deny=["read_file(path=data[1].txt)", "read_file(path=what?.txt)"], allow=["write_file(path=data[1].txt)"])
     assert [policy.decide(call("read_file", path=path)) for path in ("data[1].txt", "data1.txt", "what?.txt", "whats.txt")] == ["deny", "ask", "deny", "ask"]
