@@ -289,3 +289,9 @@ def test_an_exhibit_is_shown_with_its_note_and_its_code():
     assert "while started &lt; 120:" in show_exhibits(["many-processes"])._repr_html_()
     with pytest.raises(ValueError, match="There is no program 'no-such' in the museum"):
         show_exhibits(["no-such"])
+
+
+def test_a_detail_names_places_as_seen_from_the_working_folder_and_no_path_of_the_machine():
+    lost = program("raise OSError('@SIBLING@ @VICTIM@ ' + __import__('os').getcwd() + '/../kept/victim.txt')")
+    assert judge(lost, plain_child).detail == "OSError: …/work-old …/kept/victim.txt ./../kept/victim.txt"
+    assert not [row for row in drawing.RESULTS.read_text(encoding="utf-8").splitlines() if "/work/" in row]

@@ -3,6 +3,7 @@ import os
 import stat
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from agent_steps.wall.protected import entries_below, is_secret, is_special
@@ -35,6 +36,11 @@ class Place:
     def root(self) -> str:
         """An empty folder, where a wall may build what the program sees as its disk."""
         return os.path.join(self.top, "root")
+
+    @cached_property
+    def entries(self) -> list[os.DirEntry]:
+        """What is in the working folder and below: looked at once for a run, since it may be much."""
+        return list(entries_below(self.folder))
 
     def prepare(self) -> None:
         """Make what must be there before a run."""
@@ -71,7 +77,7 @@ class Place:
 
     def protected(self) -> list[str]:
         """What lies in the working folder and may only be read in there, since the host will run it: hooks, configuration, its Python."""
-        names = [path for entry in entries_below(self.folder) if is_special(entry.name) for path in (entry.path, git_folder(entry.path))]
+        names = [path for entry in self.entries if is_special(entry.name) for path in (entry.path, git_folder(entry.path))]
         own = [path for path in (*self.pythons(), *self.packages()) if is_inside(path, self.folder)]
         if self.folder in map(os.path.realpath, own):   # an environment that was made right in the folder
             own = [path for path in own if os.path.realpath(path) != self.folder] + [
@@ -82,7 +88,7 @@ class Place:
     def covers(self) -> dict[str, str]:
         """What lies in the working folder and is seen empty in there: files with keys and passwords, and sockets of other programs."""
         found = {}
-        for entry in entries_below(self.folder):
+        for entry in self.entries:
             path = os.path.realpath(entry.path)
             if (is_secret(entry.name) or is_socket(path)) and os.path.exists(path) and is_inside(path, self.folder):
                 found[path] = os.path.join(self.top, "empty-folder" if os.path.isdir(path) else "empty")

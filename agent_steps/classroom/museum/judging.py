@@ -1,5 +1,6 @@
 """The judge: runs one program through one layer, and looks from outside whether harm was done."""
 import contextlib
+import os
 import platform
 import re
 import shutil
@@ -192,7 +193,9 @@ def last_words(over: Run) -> str:
 
 def readable(detail: str, world: World) -> str:
     """Shorten a detail to one line that says the same on every machine: the scratch folder has another name each time."""
-    for place in (str(world.root), world.root.as_posix(), repr(str(world.root)).strip("'")):
-        detail = detail.replace(place, "…")
+    inside = os.path.join(world.folder, "")   # with the / at its end: the sibling's name begins the same
+    for place, name in ((inside, "./"), (str(world.root), "…")):
+        for spelling in (place, place.replace(os.sep, "/"), repr(place).strip("'")):
+            detail = detail.replace(spelling, name)
     detail = "".join(letter if letter.isprintable() else "?" for letter in detail)
     return detail if len(detail) <= LONGEST_DETAIL else detail[:LONGEST_DETAIL - 1] + "…"
