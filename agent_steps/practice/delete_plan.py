@@ -5,7 +5,7 @@ It says that a file is gone only if its program printed so. It gives up after th
 import re
 from pathlib import PurePosixPath
 
-from agent_steps.practice.names import files_in, files_to_delete, in_words
+from agent_steps.practice.names import files_in, files_to_delete, in_words, is_cut
 from agent_steps.practice.repairs import last_words
 from agent_steps.practice.replies import call, finish, line, stopped
 from agent_steps.practice.request import Reply
@@ -76,7 +76,7 @@ def _look(situation: Situation, deleted: dict[str, str], looked: Step | None) ->
         return call(situation, line("look_gone", folder=in_words(folder)), "list_files", path=folder)
     ways = " and ".join(dict.fromkeys(deleted.values()))
     values = {"names": ", ".join(deleted), "ways": ways, "it_is": "it is" if len(deleted) == 1 else "they are"}
-    if looked is None or looked.failed or looked.refused or "(more than" in looked.result:
+    if looked is None or looked.failed or looked.refused or is_cut(looked.result):
         return finish(situation, line("deleted_unseen", **values))
     listed, folder = files_in(looked.result), next(iter(looked.call.arguments.values()), ".")
     if seen := [name for name in deleted if name in listed or (folder != "." and PurePosixPath(name).name in listed)]:

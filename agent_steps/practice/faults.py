@@ -3,16 +3,22 @@
 ``connect("practice", faults=...)`` takes
 - a name: that fault on every turn,
 - a dict from turn (1 is the first reply) to name: ``{2: "two_calls"}``,
-- a dict from name to probability, drawn from `seed`: ``{"silence": 0.2}``.
+- a dict from name to probability, drawn from `seed` (any whole number) and the turn: ``{"silence": 0.2}``.
+
+"malformed_call" is drawn at twice its probability where the system prompt describes tools in text and shows no example of a
+complete call: this is how the practice model is made, after the habit of real models to miss a form that they never saw.
 
 A network fault strikes the first attempt of a turn only, so that the client's own retry gets through. With "always "
 before its name it strikes every attempt: ``"always rate_limit"``.
 """
 import dataclasses
 import json
+import math
 import random
 
+from agent_steps.practice.replies import finish, line
 from agent_steps.practice.request import Call, Refused, Reply, Request
+from agent_steps.practice.situation import json_call, read_situation, shows_a_call, tools_in
 
 NETWORK_FAULTS = {
     # retry-after-ms keeps the client's own pause short; a paid service would write seconds into Retry-After
@@ -24,7 +30,7 @@ SHAPE_FAULTS = {"cut_stream", "missing_usage"}   # handled where the answer is w
 
 
 def check_faults(faults) -> None:
-    """Raise ValueError for a fault that there is not, and for a dict of another form.
+    """Raise ValueError for a fault that there is not, for a dict of another form, and for probabilities of more than 1 in all.
 
     This is done when the model is connected: an error inside a request would reach the person as a broken connection.
     """
@@ -35,6 +41,9 @@ def check_faults(faults) -> None:
             raise ValueError(f"there is no fault {name!r}; the faults are: {', '.join(known_faults())}")
         if isinstance(key, str) and (not isinstance(value, (int, float)) or not 0 <= value <= 1):
             raise ValueError(f"the probability of {name!r} must be a number from 0 to 1, not {value!r}")
+    total = math.fsum(value for key, value in pairs if isinstance(key, str))
+    if total > 1 + 1e-9:   # a sum of fractions is not exact
+        raise ValueError(f"the probabilities of the faults must add up to 1 at most, not to {total:g}: a reply has one fault or none")
 
 
 def known_faults() -> list[str]:
@@ -44,7 +53,7 @@ def known_faults() -> list[str]:
 
 def fault_for(request: Request, faults, seed: int) -> str | None:
     """The name of the fault that strikes this request, or None."""
-    name = _planned(request.turn, faults, seed)
+    name = _planned(request, faults, seed)
     if name is None:
         return None
     plain = name.removeprefix("always ")
@@ -53,18 +62,29 @@ def fault_for(request: Request, faults, seed: int) -> str | None:
     return plain
 
 
-def _planned(turn: int, faults, seed: int) -> str | None:
+def _planned(request: Request, faults, seed: int) -> str | None:
     if faults is None or isinstance(faults, str):
         return faults
-    if turn in faults:
-        return faults[turn]
-    draw = random.Random(f"{seed} {turn}").random()
-    for name, probability in faults.items():
-        if isinstance(name, str):
-            if draw < probability:
-                return name
-            draw -= probability
+    if request.turn in faults:
+        return faults[request.turn]
+    draw = random.Random(f"{seed} {request.turn}").random()
+    for name, probability in _shares(request, faults):
+        if draw < probability:
+            return name
+        draw -= probability
     return None
+
+
+def _shares(request: Request, faults: dict) -> list[tuple[str, float]]:
+    """Each fault that is drawn and the share of the draws that it gets, from 0 upwards.
+
+    "malformed_call" comes last. So a doubled share grows into draws that had no fault: every turn that was malformed still is,
+    and the other faults strike where they did. If it would grow beyond 1, all draws that are left are malformed.
+    """
+    shares = [(name, probability) for name, probability in faults.items() if isinstance(name, str)]
+    shares.sort(key=lambda share: share[0] == "malformed_call")
+    unseen = not request.tools and tools_in(request.system) and not shows_a_call(request.system)
+    return [(name, 2 * probability if unseen and name == "malformed_call" else probability) for name, probability in shares]
 
 
 def strike_network(name: str | None) -> None:
@@ -143,6 +163,13 @@ def _length_stop(reply: Reply, request: Request) -> Reply:
     return Reply(reply.text[:40], stop_reason="length")
 
 
+def _claims_done(reply: Reply, request: Request) -> Reply:
+    """The claim that all is done, whatever was done."""
+    situation, claim = read_situation(request), line("claim")
+    can_call = situation.native or "<tool_call>" in situation.system
+    return finish(situation, claim) if can_call else Reply(claim)
+
+
 MODEL_FAULTS = {
     "silence": _silence,
     "malformed_call": _malformed_call,
@@ -152,10 +179,5 @@ MODEL_FAULTS = {
     "two_calls": _two_calls,
     "invented_result": _invented_result,
     "length_stop": _length_stop,
+    "claims_done": _claims_done,
 }
-
-
-def json_call(name: str, arguments: dict) -> str:
-    """A tool call in text, in the form that the lessons describe."""
-    call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-    return f"<tool_call>{call}</tool_call>"

@@ -44,6 +44,16 @@ def files_in(listing: str, ending: str = "") -> list[str]:
     return [path for path in found if path.lower().endswith(ending)]
 
 
+def tables_in(listing: str) -> list[str]:
+    """The paths of the CSV and TSV files in a listing."""
+    return [path for path in map(str.strip, listing.splitlines()) if path.lower().endswith((".csv", ".tsv"))]
+
+
+def is_cut(listing: str) -> bool:
+    """Whether a listing says that there are more files than it shows."""
+    return "(more than" in listing
+
+
 def files_to_delete(task: str) -> list[str] | None:
     """The paths of the files that a task wants deleted; an empty list if it names none; None if it wants no file deleted."""
     verbs = next(plan["asked"] for plan in lines()["plan"] if plan["name"] == "delete")

@@ -15,7 +15,7 @@ import re
 
 from agent_steps.practice.replies import call, line
 from agent_steps.practice.request import Call, Reply
-from agent_steps.practice.situation import NEGATION, Situation, Step, json_values, lines, mentions, without_json
+from agent_steps.practice.situation import NEGATION, Situation, Step, is_call, json_values, lines, mentions, without_json
 
 
 def is_ordered(situation: Situation, step: Step | None) -> bool:
@@ -72,9 +72,7 @@ def _call_in(order: str, tools: dict) -> Call | None:
 
 
 def _is_call(value) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not isinstance(value.get("arguments"), dict):
-        return False
-    return not re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))   # half a character cannot be sent
+    return is_call(value) and not re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))   # half a character cannot be sent
 
 
 def _is_warned(system: str) -> bool:

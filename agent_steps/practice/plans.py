@@ -6,6 +6,7 @@ keeps no memory: what it knows, it reads from the history.
 import re
 
 from agent_steps.practice.delete_plan import delete
+from agent_steps.practice.index_plan import index
 from agent_steps.practice.names import files_in, folder_in, in_words
 from agent_steps.practice.orders import is_ordered, obey, remark
 from agent_steps.practice.plot_plan import plot
@@ -111,4 +112,6 @@ def _sum_in(task: str) -> str:
     return text if text.count("(") == text.count(")") else text.strip("()")
 
 
-PLANS = {"recall": recall, "delete": delete, "plot": plot, "calculate": calculate, "read": read, "find_files": find_files}
+PLANS = {
+    "recall": recall, "delete": delete, "plot": plot, "calculate": calculate, "index": index, "read": read, "find_files": find_files,
+}

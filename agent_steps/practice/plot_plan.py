@@ -8,8 +8,9 @@ import string
 from pathlib import PurePosixPath
 
 from agent_steps.practice import wishes
+from agent_steps.practice.names import is_cut, tables_in
 from agent_steps.practice.repairs import last_words, repair
-from agent_steps.practice.replies import call, finish, line, say, stopped
+from agent_steps.practice.replies import call, finish, first_listing, line, say, stopped
 from agent_steps.practice.request import Reply
 from agent_steps.practice.situation import Situation, lines
 from agent_steps.practice.tables import Table, read_table
@@ -23,24 +24,19 @@ def plot(situation: Situation) -> Reply:
         return reply
     if phrase := wishes.beyond(situation.task):
         return finish(situation, line("beyond", phrase=phrase.strip()), done=False)
-    listing = next((step for step in situation.steps if step.call.name == "list_files"), None)
-    if listing is None:
-        return call(situation, line("look", folder="the current folder"), "list_files", path=".")
-    if listing.failed:
-        return finish(situation, line("failed", error=listing.result), done=False)
-    return _choose_file(situation, [path.strip() for path in listing.result.splitlines()])
+    listing = first_listing(situation)
+    return listing if isinstance(listing, Reply) else _choose_file(situation, listing)
 
 
-def _choose_file(situation: Situation, listed: list[str]) -> Reply:
+def _choose_file(situation: Situation, listing: str) -> Reply:
     named = wishes.wanted_file(situation.task)
-    tables = [path for path in listed if path.lower().endswith((".csv", ".tsv"))]
+    listed, tables = [path.strip() for path in listing.splitlines()], tables_in(listing)
     if named:
         found = [path for path in listed if path == named or path.endswith("/" + named)]
         names = ", ".join(tables) or "no CSV file"
         return _read_next(situation, listed, found) if found else finish(situation, line("no_such_file", name=named, names=names), done=False)
     if not tables:
-        cut = any(text.startswith("(more than") for text in listed)
-        return finish(situation, line("cut_listing" if cut else "no_csv"), done=False)
+        return finish(situation, line("cut_listing" if is_cut(listing) else "no_csv"), done=False)
     return _read_next(situation, listed, wishes.in_order(situation.task, tables))
 
 
@@ -116,20 +112,8 @@ def _draw_by_script(situation: Situation, values: dict, script: str) -> Reply:
         key = "run" if last.call.name == "write_file" else "run_again"
         return call(situation, line(key, path=name), "run_python_script", path=name)
     if last.failed:
-        return _mend_script(situation, values, _script_now(situation, name), last.result)
+        return _mend_script(situation, values, situation.written(name), last.result)
     return _check(situation, values, last.result)
-
-
-def _script_now(situation: Situation, name: str) -> str:
-    """The script as it stands after all its edits, read from the history."""
-    script = ""
-    for step in situation.steps:
-        if step.call.arguments.get("path") == name and not step.failed:
-            if step.call.name == "write_file":
-                script = step.call.arguments["content"]
-            elif step.call.name == "edit_file":
-                script = script.replace(step.call.arguments["old"], step.call.arguments["new"])
-    return script
 
 
 def _mend_script(situation: Situation, values: dict, script: str, error: str) -> Reply:

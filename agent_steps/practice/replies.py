@@ -1,7 +1,6 @@
 """The three things that a plan can do next: say something, call a tool, finish."""
-from agent_steps.practice.faults import json_call
 from agent_steps.practice.request import Call, Reply
-from agent_steps.practice.situation import Situation, lines
+from agent_steps.practice.situation import Situation, json_call, lines
 
 
 def line(key: str, **values) -> str:
@@ -34,6 +33,14 @@ def finish(situation: Situation, text: str, done: bool = True) -> Reply:
     if "task_complete" in situation.tools:
         return call(situation, "The task is finished." if done else "I have to stop here.", "task_complete", summary=text)
     return Reply(text)
+
+
+def first_listing(situation: Situation) -> str | Reply:
+    """The first listing of the working folder; or the reply that asks for it, or that ends the task because it failed."""
+    step = next((step for step in situation.steps if step.call.name == "list_files"), None)
+    if step is None:
+        return call(situation, line("look", folder="the current folder"), "list_files", path=".")
+    return finish(situation, line("failed", error=step.result), done=False) if step.failed else step.result
 
 
 def stopped(situation: Situation) -> Reply | None:

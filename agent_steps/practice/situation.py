@@ -68,7 +68,7 @@ class Situation:
     def habit(self, name: str) -> bool:
         """Whether the rules of the system prompt, or the task itself, ask for this habit in one of their sentences."""
         sentences = re.split(r"[.!?;\n]+", without_json(self.system) + "\n" + self.task)
-        return any(asks_for(sentence, lines()["habits"][name]) for sentence in sentences)
+        return any(asks_for(f"{sentence} ", lines()["habits"][name]) for sentence in sentences)   # a last word ends with a space too
 
     def last(self, name: str, **arguments) -> Step | None:
         """The last step of this tool, with these arguments if any are given."""
@@ -76,6 +76,17 @@ class Situation:
             if step.call.name == name and arguments.items() <= step.call.arguments.items():
                 return step
         return None
+
+    def written(self, path: str) -> str:
+        """The text of a file as the writes and edits of this task left it; an empty text if there were none."""
+        text = ""
+        for step in self.steps:
+            if step.call.arguments.get("path") == path and not step.failed and not step.refused:
+                if step.call.name == "write_file":
+                    text = step.call.arguments["content"]
+                elif step.call.name == "edit_file":
+                    text = text.replace(step.call.arguments["old"], step.call.arguments["new"])
+        return text
 
 
 def read_situation(request: Request) -> Situation:
@@ -168,6 +179,23 @@ def _json_spans(text: str, openers: str):
             place = opening.end()
         except RecursionError:   # nested too deeply to be a tool or a call
             return
+
+
+def json_call(name: str, arguments: dict) -> str:
+    """A tool call in text, in the form that the lessons describe."""
+    call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return f"<tool_call>{call}</tool_call>"
+
+
+def is_call(value) -> bool:
+    """Whether a JSON value is a complete tool call: a name and arguments."""
+    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("arguments"), dict)
+
+
+def shows_a_call(system: str) -> bool:
+    """Whether a system prompt shows an example of a complete call between its tags."""
+    parts = [part.partition("</tool_call>")[0].strip() for part in system.split("<tool_call>")[1:]]
+    return any(is_call(value) for part in parts if part.startswith("{") for value in json_values(part, "{"))
 
 
 def calls_in(reply: str) -> list[Call]:

@@ -1,6 +1,7 @@
 """Look at the text of a CSV file and find what could be plotted."""
 import csv
 import io
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -37,6 +38,21 @@ def read_table(text: str) -> Table | None:
     telling = [name for name in numeric if not _counts_rows([row.get(name) for row in rows])]
     chosen = telling if len(telling) >= 2 or len(numeric) == 1 else numeric
     return Table(delimiter, names, numeric, chosen) if chosen else None
+
+
+def read_rows(text: str, most: int | None = None) -> list[list[str]]:
+    """The rows of a CSV file's text, the header first, or only the first `most`. Empty lines are no rows."""
+    text = text.lstrip("\ufeff\r\n")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]))
+    try:
+        return list(itertools.islice(filter(None, rows), most))
+    except csv.Error:
+        return []
+
+
+def is_number(value: str) -> bool:
+    """Whether a cell holds a number, with a decimal point or a decimal comma."""
+    return _number(value, ";")
 
 
 def _delimiter(header: str) -> str:
