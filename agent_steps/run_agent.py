@@ -46,15 +46,17 @@ class AgentRun:
     system_prompt: str = ""
     messages: list = field(default_factory=list)   # the chat's own list, not a copy
 
+    def to_row(self):
+        """Return what is known about the run as a dict, one row of a table."""
+        refused = sum(str(turn.answer).startswith("n") for turn in self.turns)
+        return {"steps": self.steps, "tool_calls": self.tool_calls, "completed": self.completed, "stop_reason": self.stop_reason,
+                "refused": refused, "errors": sum(failed(turn.result) for turn in self.turns), "summary": self.summary}
+
     def to_frame(self):
         """Return a pandas table of one row, so that the rows of many runs can be stacked."""
         import pandas
 
-        refused = sum(str(turn.answer).startswith("n") for turn in self.turns)
-        errors = sum(failed(turn.result) for turn in self.turns)
-        return pandas.DataFrame([{
-            "steps": self.steps, "tool_calls": self.tool_calls, "completed": self.completed,
-            "stop_reason": self.stop_reason, "refused": refused, "errors": errors, "summary": self.summary}])
+        return pandas.DataFrame([self.to_row()])
 
     def _repr_html_(self):
         return run_html(self)
