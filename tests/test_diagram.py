@@ -84,7 +84,7 @@ def test_the_letters_stand_out_from_what_is_behind_them(behind):
 
 
 def test_an_unknown_stage_is_refused_with_the_list_of_stages():
-    with pytest.raises(ValueError, match="chat, by_hand, loop, agent, wall"):
+    with pytest.raises(ValueError, match="chat, by_hand, loop, agent, wall, experiment"):
         loop_diagram("spiral")
 
 

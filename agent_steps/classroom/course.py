@@ -14,4 +14,5 @@ LESSONS = (
     "find_and_plot",
     "make_it_safer",
     "behind_a_wall",
+    "run_as_experiment",
 )

@@ -182,7 +182,28 @@ WALL = Stage(
             Label(388, 408, "holds it")),
 )
 
-STAGES = {"chat": CHAT, "by_hand": BY_HAND, "loop": LOOP, "agent": AGENT, "wall": WALL}
+EXPERIMENT = Stage(
+    title="The agent as an experiment",
+    words="A condition is one way to run the agent: the model, the prompt, the limits. Under each condition there are many runs. "
+          "Each run has its own seed, its own folder, a fresh copy of the same files, and its own chat; in it works the whole agent. "
+          "When it has ended, a check looks at the folder, and not at what the model says. Each run becomes one row. "
+          "All rows together are the table, which answers: how often, how sure, at what effort.",
+    height=424,
+    boxes=(
+        Box("CONDITION", 16, 120, 136, 84, ("model, prompt,", "limits")),
+        Box("RUN", 226, 24, 272, 286, shape="frame"),
+        Box("SEED", 238, 68, 72, 40, shape="pill"), Box("FOLDER", 316, 68, 92, 40, shape="pill"), Box("CHAT", 414, 68, 72, 40, shape="pill"),
+        Box("AGENT", 278, 144, 168, 60, ("the whole loop",)),
+        Box("CHECK", 262, 232, 200, 62, ("looks at the folder",)),
+        Box("ROW", 580, 120, 118, 84, ("one for", "each run")),
+        Box("TABLE", 226, 346, 472, 62, ("how often, how sure, at what effort",)),
+    ),
+    arrows=(Arrow("M 152 162 L 220 162"), Arrow("M 362 108 L 362 138"), Arrow("M 362 204 L 362 226"),
+            Arrow("M 498 162 L 574 162"), Arrow("M 639 204 L 639 340")),
+    labels=(Label(187, 150, "many", "middle"), Label(187, 186, "times", "middle"), Label(536, 150, "gives", "middle"), Label(651, 272, "stacked")),
+)
+
+STAGES = {"chat": CHAT, "by_hand": BY_HAND, "loop": LOOP, "agent": AGENT, "wall": WALL, "experiment": EXPERIMENT}
 
 
 class Diagram:
@@ -206,7 +227,7 @@ class Diagram:
 
 
 def loop_diagram(stage, lit=()):
-    """Draw one stage of the course ("chat", "by_hand", "loop", "agent" or "wall") with some of its parts lit."""
+    """Draw one stage of the course ("chat", "by_hand", "loop", "agent", "wall" or "experiment") with some of its parts lit."""
     return Diagram(loop_svg(stage, lit), in_words(stage, lit))
 
 

@@ -1,0 +1,109 @@
+"""Carry out an experiment: skip what is done, do the rest, write each row down, and lose nothing when it is stopped."""
+import contextlib
+import pickle
+import threading
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+from agent_steps.classroom.experiment.in_flight import Budget, ExecutorFailed, Job, in_flight
+from agent_steps.classroom.experiment.progress import progress_bar
+from agent_steps.classroom.experiment.results_file import ResultsFile, as_kept
+from agent_steps.wall.child import STOP_SIGNAL, go_on
+
+HOW_TO_SEND = "(Another process must be able to import the check and the conditions: put them into a module.)"
+
+
+def stoppable(approve):
+    """Return an approve that ends the run, with a KeyboardInterrupt, once the experiment was interrupted."""
+    def answer(call):
+        go_on()
+        return approve(call)
+    return answer
+
+
+def carry_out(work, jobs: list[Job], marks: dict[str, str], *, results=None, executor: Executor | None = None,
+              at_once: int = 8, max_calls: int | None = None) -> list[dict]:
+    """Do the jobs that are not yet in the file of results. Return the rows of all, old and new, in no order.
+
+    work: from a job's arguments to its row. marks: from a condition's name to the mark of its rows in the file.
+    results, executor, at_once, max_calls: as for run_experiment.
+    An interrupt or a used-up budget is told in a sentence, and what was done until then is returned. Raises RuntimeError if
+    the executor fails at the first job, and ValueError if the file holds something else.
+    """
+    file = ResultsFile(results)
+    wanted = {(job.name, job.run) for job in jobs}
+    rows = {key: row for row in file.rows(marks) if (key := (row["condition"], row["run"])) in wanted}
+    done = {key for key, row in rows.items() if row["stop_reason"] != "error"}   # an error is tried again
+    left = [job for job in jobs if (job.name, job.run) not in done]
+    if isinstance(executor, ProcessPoolExecutor):
+        check_sending(work, left)
+    tell_beginning(file, len(done), len(jobs))
+    budget, lost = Budget(max_calls), 0
+    try:
+        with progress_bar(len(jobs), len(done)) as advance, at_work(work, left, executor, at_once, budget) as arriving:
+            for job, future in arriving:
+                row, came_back = row_of(job, future, any_yet=bool(rows))
+                budget.settle(job.most_calls, row.get("calls"))
+                if came_back:   # what the executor lost is done again next time
+                    file.append(marks[job.name], row)
+                rows[job.name, job.run] = row
+                lost += not came_back
+                advance()
+        end = f"The budget of {max_calls} calls allows no further run"
+    except KeyboardInterrupt:
+        end = "Interrupted"
+    except ExecutorFailed as failure:
+        if not rows:
+            raise
+        end = str(failure)
+    if lost:
+        print(f"The executor lost {lost} of these runs; their rows say why. To do them again, do the same again.")
+    if len(rows) < len(jobs):
+        print(f"{end}: {len(rows)} of {len(jobs)} runs are in the table.{file.how_to_go_on()}")
+    return list(rows.values())
+
+
+@contextlib.contextmanager
+def at_work(work, jobs, executor, at_once, budget):
+    """Give what `in_flight` yields: with the caller's executor, or with threads of our own, which an interrupt ends."""
+    if executor is not None:
+        with contextlib.closing(in_flight(work, jobs, executor, at_once, budget)) as arriving:
+            yield arriving
+        return
+    stopped = threading.Event()
+    threads = ThreadPoolExecutor(at_once, initializer=STOP_SIGNAL.set, initargs=(stopped,))
+    try:
+        with contextlib.closing(in_flight(work, jobs, threads, at_once, budget)) as arriving:
+            yield arriving
+    finally:
+        stopped.set()
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def row_of(job: Job, future, any_yet: bool) -> tuple[dict, bool]:
+    """Return the row of a job, and whether it came back. A run that the executor lost has a row that says so.
+
+    any_yet: whether any run came back before. If not, the executor cannot do the work at all: raises RuntimeError.
+    """
+    error = CancelledError("It was cancelled.") if future.cancelled() else future.exception()
+    if error is None:
+        return as_kept(future.result()), True
+    reason = f"{type(error).__name__}: {error}"
+    if not any_yet:
+        raise RuntimeError(f"The executor did not do the first run. {reason} {HOW_TO_SEND}") from error
+    return {"condition": job.name, "run": job.run, "stop_reason": "error", "reason": f"The executor lost this run. {reason}"}, False
+
+
+def check_sending(work, jobs: list[Job]) -> None:
+    """Raises RuntimeError for jobs that cannot be sent to another process. A pool that finds it out by itself may hang when it is closed."""
+    try:
+        pickle.dumps((work, [job.arguments for job in jobs]))
+    except Exception as error:   # of many types, as it depends on what is in the way
+        raise RuntimeError(f"The runs cannot be sent to another process. {type(error).__name__}: {error} {HOW_TO_SEND}") from error
+
+
+def tell_beginning(file: ResultsFile, done: int, wanted: int) -> None:
+    """Say what was found in the file of results."""
+    if file.cut:
+        print(f"In {file.path} a line is cut off and does not count. Its run is done again.")
+    if done:
+        print(f"{done} of {wanted} runs were in {file.path} already.")
