@@ -5,12 +5,13 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from agent_steps.classroom.experiment.identity import fingerprint, fresh_copy, is_drawn, mark_of
+from agent_steps.classroom.experiment.identity import fingerprint, fresh_copy, is_drawn
 from agent_steps.classroom.experiment.in_flight import Job
+from agent_steps.classroom.experiment.marks import mark_of
 from agent_steps.classroom.experiment.outcome import check_the_check, outcome
 from agent_steps.classroom.experiment.results_file import check_place
 from agent_steps.classroom.experiment.running import carry_out, stoppable
-from agent_steps.classroom.experiment.table import as_table
+from agent_steps.classroom.experiment.table import as_table, check_row
 from agent_steps.full_tools import TOOL_DEFINITIONS
 from agent_steps.make_it_safer import Policy, Workspace
 from agent_steps.plain_chat import Chat
@@ -106,7 +107,7 @@ def effort(run, model):
     """Return what a run took and how it ended, as a part of a row. Tokens that nobody reported are None."""
     used = model.usage
     return run.to_row() | {
-        "model": model.name, "no_call": sum(turn.call is None for turn in run.turns), "calls": used.calls,
+        "provider": model.provider.name, "model": model.name, "no_call": sum(turn.call is None for turn in run.turns), "calls": used.calls,
         "input_tokens": used.input_tokens, "output_tokens": used.output_tokens,
         "reason": "" if run.completed else run.turns[-1].note or ""}
 
@@ -119,7 +120,7 @@ def run_experiment(conditions, task, *, check, files=None, runs=20, seed=0,
     "success" in it, whose other entries become columns. files: the folder of which each run gets a copy. runs: for each
     condition. results: a file for the rows; the same call later does what is missing there, and tries errors again.
     executor: who does the runs: any concurrent.futures.Executor; threads if none is given. at_once: runs at a time.
-    max_calls: the most calls of a model; a must where they cost money. What is interrupted is kept.
+    max_calls: the most calls of a model (one a step, a client's own tries apart); a must where they cost money.
     Raises ValueError, TypeError or ModelError for what could not work, before the first run.
     """
     conditions = [conditions] if isinstance(conditions, Condition) else list(conditions)
@@ -129,8 +130,8 @@ def run_experiment(conditions, task, *, check, files=None, runs=20, seed=0,
         raise ValueError("runs, at_once and max_steps are 1 or more.")
     if files:
         files = os.path.abspath(files)
-    check_place(results, files)
     try_out(conditions, check, files, max_calls)
+    check_place(results, files)
     began_with = fingerprint(files)
     marks = {each.name: mark_of(each, task, seed, check, began_with) for each in conditions}
     jobs = [Job(each.name, number, (each, task, number, seed, check, files), each.max_steps)
@@ -143,12 +144,14 @@ def try_out(conditions, check, files, max_calls):
     """Find mistakes before the first run. No model is called for it."""
     if not conditions or len({each.name for each in conditions}) < len(conditions):
         raise ValueError("Give at least one condition, and each a name of its own.")
+    for each in conditions:
+        check_row(settings(each))
     costs = False
     with tempfile.TemporaryDirectory() as top:
         folder = fresh_copy(files, top)
         for each in conditions:
-            if {"api_key", "seed"} & each.options.keys():
-                raise ValueError("A key comes from the environment, a seed from the experiment. Take them out of options.")
+            if not each.provider or {"api_key", "seed"} & each.options.keys():
+                raise ValueError("Name the provider. A key comes from the environment, a seed from the experiment.")
             chat, workspace, policy = fresh_agent(each, folder, 0)
             costs = costs or chat.model.provider.costs
         check_the_check(check, folder)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,10 +19,10 @@ import pandas
 import pytest
 from scripted import types
 
-from agent_steps.classroom.experiment import identity, in_flight
+from agent_steps.classroom.experiment import identity, in_flight, marks
 from agent_steps.classroom.experiment.grading import Item, grade, grade_by_hand
 from agent_steps.classroom.experiment.in_flight import Budget, ExecutorFailed, Job
-from agent_steps.classroom.experiment.results_file import MARK, ResultsFile, as_kept
+from agent_steps.classroom.experiment.results_file import MARK, ResultsFile, as_kept, check_place
 from agent_steps.classroom.experiment.running import carry_out
 from agent_steps.classroom.experiment.statistics import DependentRuns, compare, interval, runs_needed, success_table
 from agent_steps.classroom.experiment.table import as_table
@@ -33,7 +33,7 @@ MARKS = {"a": "mark of a", "é": "mark of é"}
 
 
 def row_of(number, name="a", **more):
-    return {"condition": name, "run": number, "stop_reason": "completed", "calls": 2, **more}
+    return {"condition": name, "run": number, "stop_reason": "completed", "steps": 2, **more}
 
 
 def line_of(number, name="a", mark=None, **more):
@@ -139,7 +139,7 @@ def test_runs_of_the_same_name_but_another_mark_are_refused_and_other_names_are_
         carry_out(work, jobs_of(1, name="é"), MARKS, results=path)
 
 
-def test_what_was_cut_by_a_full_disk_is_kept_apart_from_what_follows(tmp_path, monkeypatch):
+def test_a_full_disk_stops_an_experiment_and_what_was_cut_is_kept_apart_from_what_follows(tmp_path, monkeypatch, capsys):
     path = tmp_path / "r.jsonl"
 
     def full(number):
@@ -149,8 +149,8 @@ def test_what_was_cut_by_a_full_disk_is_kept_apart_from_what_follows(tmp_path, m
     carry_out(work, jobs_of(1, 2), MARKS, results=path)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left"):
-            carry_out(work, jobs_of(3), MARKS, results=path)
+        assert runs_of(carry_out(work, jobs_of(1, 2, 3, 4, 5), MARKS, results=path, at_once=1))[:3] == [1, 2, 3]
+        assert "The results could not be written down (No space left on device): " in capsys.readouterr().out
     assert runs_of(carry_out(work, jobs_of(1, 2, 3, 4), MARKS, results=path)) == [1, 2, 3, 4]
     assert runs_of(ResultsFile(path).rows(MARKS)) == [1, 2, 3, 4]
 
@@ -161,7 +161,84 @@ def test_what_has_no_form_in_a_file_is_refused():
             as_kept({"x": value})
 
 
+@pytest.mark.parametrize("change", [
+    lambda line: line.replace(b'": ', b'":'), lambda line: json.dumps(dict(reversed(json.loads(line).items()))).encode() + b"\n",
+    lambda line: b"\xef\xbb\xbf" + line, lambda line: line.replace(b"\n", b"\r\n")], ids=["compact", "reordered", "BOM", "CRLF"])
+def test_a_file_that_another_program_wrote_anew_is_read(tmp_path, change):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(change(line_of(1)))
+    assert runs_of(ResultsFile(path).rows(MARKS)) == [1]
+
+
+@pytest.mark.parametrize("part", [{"condition": ["a"]}, {"run": "1"}, {"run": [1]}])
+def test_a_row_with_a_name_or_number_of_another_type_is_no_row(tmp_path, part):
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({"other": "m", "row": row_of(1) | part}) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1 is no row"):
+        ResultsFile(path)
+
+
+def test_nan_is_kept_as_unknown():
+    assert as_kept({"x": math.nan, "y": [math.inf]}) == {"x": None, "y": [None]}
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    for place in ("", tmp_path):
+        with pytest.raises(ValueError, match="cannot be written"):
+            check_place(place, None)
+
+
 # ---- what marks an experiment ----
+
+USES = """
+from dataclasses import dataclass
+LIMIT = {limit}
+@dataclass
+class Item:
+    name: str
+    grade: object
+RUBRIC = [Item("a", lambda folder: {level})]
+def inner(folder):
+    return {inner}
+def make(text):
+    return lambda folder: text
+remembered = make("{text}")
+class Has:
+    def __init__(self, path):
+        self.path = path
+    def __call__(self, folder):
+        return self.path
+has = Has("{path}")
+def check(folder):
+    return LIMIT and RUBRIC and inner(folder) and remembered(folder) and has(folder) and os
+import os
+"""
+
+
+@pytest.mark.parametrize("changed", ["limit", "level", "inner", "text", "path"])
+def test_a_check_is_known_by_what_it_uses_of_its_own_module_too(tmp_path, changed):
+    same = dict(limit=1, level=2, inner=3, text="t", path="p")
+    first, again, other = (checks_in(tmp_path, USES.format(**values)) for values in (same, same, same | {changed: 9}))
+    assert mark(first) == mark(again) != mark(other)
+
+
+def test_a_mark_is_the_same_in_every_session(tmp_path):
+    path = tmp_path / "checks.py"
+    path.write_text(USES.format(limit={1, "b", "c"}, level=2, inner=3, text="t", path="p"), encoding="utf-8")
+    code = f"import runpy; from agent_steps.classroom.experiment.marks import mark_of; from agent_steps.run_as_experiment import Condition; " \
+           f"print(mark_of(Condition('x'), runpy.run_path({str(path)!r})['check']))"
+    said = {subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, cwd=ROOT, capture_output=True, text=True,
+                           encoding="utf-8", check=True, timeout=60).stdout for seed in ("1", "2", "3")}
+    assert len(said) == 1
+
+
+def test_a_function_that_calls_itself_has_a_mark(tmp_path):
+    assert mark(checks_in(tmp_path, "def check(folder):\n    return check(folder)"))
+
+
+def test_faults_by_turn_and_at_a_rate_have_a_mark_together():
+    assert marks.mark_of(Setting({2: "two_calls", "silence": 0.1})) != marks.mark_of(Setting({2: "two_calls", "silence": 0.2}))
+
 
 def checks_in(tmp_path, source):
     path = tmp_path / f"{len(list(tmp_path.iterdir()))}.py"
@@ -170,7 +247,7 @@ def checks_in(tmp_path, source):
 
 
 def mark(check):
-    return identity.mark_of(Setting(), check)
+    return marks.mark_of(Setting(), check)
 
 
 @dataclass
@@ -221,7 +298,7 @@ def test_jobs_begin_in_their_order_and_the_executor_never_has_all_of_them():
             return super().submit(work, *arguments)
     finished = []
     with Slow(3) as executor:
-        for job, future in in_flight.in_flight(work, iter(jobs_of(*range(100))), executor, 3, Budget()):
+        for job, future in in_flight.in_flight(work, iter(jobs_of(*range(100))), executor, 3, Budget(), {}):
             assert future.result()["run"] == job.run
             finished.append(job.run)
     assert asked == list(range(100)) and sorted(finished) == asked and max(at_work) <= 6
@@ -253,7 +330,7 @@ def test_a_budget_gives_back_what_was_not_used_and_counts_the_unknown_as_all():
 
 @pytest.mark.parametrize("at_once", [1, 16])
 def test_rows_that_do_not_say_how_many_calls_they_took_use_up_all_that_was_put_aside(at_once, capsys):
-    rows = carry_out(lambda name, number: row_of(number, calls=None), jobs_of(*range(1, 9)), MARKS, at_once=at_once, max_calls=50)
+    rows = carry_out(lambda name, number: row_of(number, steps=None), jobs_of(*range(1, 9)), MARKS, at_once=at_once, max_calls=50)
     assert runs_of(rows) == [1, 2, 3] and "The budget of 50 calls allows no further run: 3 of 8 runs" in capsys.readouterr().out
 
 
@@ -321,6 +398,49 @@ def test_a_run_that_was_cancelled_from_outside_is_a_row_too():
     with Cancelling(1) as executor:
         rows = carry_out(work, jobs_of(1, 2, 3, 4), MARKS, executor=executor, at_once=1)
     assert [row.get("reason") for row in as_rows(rows)] == [None, None, "The executor lost this run. CancelledError: It was cancelled.", None]
+
+
+class Inline(Executor):
+    """Does the work where it is asked for, and is interrupted there."""
+
+    def __init__(self, interrupted_at):
+        self.left = interrupted_at
+
+    def submit(self, work, *arguments):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+        future = Future()
+        future.set_result(work(*arguments))
+        return future
+
+
+@pytest.mark.parametrize("at", [1, 2, 9, 14])
+def test_an_executor_that_works_at_once_loses_nothing_by_an_interrupt(tmp_path, at):
+    path = tmp_path / "r.jsonl"
+    rows = carry_out(work, jobs_of(*range(1, 31)), MARKS, results=path, executor=Inline(at))
+    assert runs_of(rows) == runs_of(ResultsFile(path).rows(MARKS)) == list(range(1, at))
+
+
+def test_what_was_done_when_the_interrupt_came_is_kept(tmp_path):
+    path, both = tmp_path / "r.jsonl", threading.Barrier(3)
+
+    def together(name, number):
+        both.wait(5)
+        return row_of(number)
+
+    class Interrupting(ThreadPoolExecutor):
+        def submit(self, work, *arguments):
+            if arguments[1] == 4:
+                for future in futures:
+                    future.result(5)
+                raise KeyboardInterrupt
+            futures.append(super().submit(work, *arguments))
+            return futures[-1]
+    futures = []
+    with Interrupting(3) as executor:
+        rows = carry_out(together, jobs_of(1, 2, 3, 4), MARKS, results=path, executor=executor)
+    assert runs_of(rows) == runs_of(ResultsFile(path).rows(MARKS)) == [1, 2, 3]
 
 
 def test_an_interrupt_keeps_what_is_done_and_begins_nothing_more(tmp_path, capsys):
@@ -460,9 +580,9 @@ def test_an_interrupted_experiment_gives_what_is_done_stops_soon_and_goes_on_lat
     go_on = f"They are in {first.results}, too: do the same again to go on from there."
     assert said[0] == f"Interrupted: {len(rows)} of 40 runs are in the table. {go_on}"
     assert float(said[1].rpartition(" ")[2]) < 2 and first.runs_begun() - 1 <= len(rows) + 16
-    assert first.lines() == len(rows) and list((first.folder / "temporary").glob("run_*")) == []
+    assert first.lines() - len(rows) in (0, 1) and list((first.folder / "temporary").glob("run_*")) == []
     said, rows = session(20, 0.2).end()
-    assert len(rows) == 40 and {row["stop_reason"] for row in rows} <= {"completed", "no_tool_calls"} and first.lines() == 40
+    assert len(rows) == 40 and {row["stop_reason"] for row in rows} <= {"completed", "no_tool_calls"} and first.lines() in (40, 41)   # a row whose writing was interrupted may stand twice
 
 
 @POSIX
@@ -587,6 +707,43 @@ def test_runs_in_which_nothing_is_drawn_have_no_interval():
 def test_equal_runs_in_which_chance_takes_part_have_an_interval(table):
     line = success_table(table).loc["same"]
     assert line["note"] == "" and line["low"] < 1 and line["high"] == 1
+
+
+def test_equal_runs_have_no_interval_even_if_the_service_broke_down_in_another():
+    table = equal_runs()
+    table.loc[5, ["success", "steps"]] = pandas.NA
+    assert success_table(table).loc["same", "note"] == "all runs are equal: no interval. Left out, for want of an outcome: 1."
+
+
+def test_two_tables_under_each_other_are_counted_rightly_and_those_of_other_seeds_are_independent():
+    first, second = outcomes(a=[1] * 10, b=[0] * 10), outcomes(a=[1] * 10, b=[1] * 10)
+    pooled = pandas.concat([first, second.assign(seed=second["seed"] + 1000)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert success_table(pooled)[["runs", "completed"]].to_numpy().tolist() == [[20, 20], [20, 20]]
+        assert compare(pooled, "a", "b").loc["success", "pairs"] == 20
+
+
+def test_conditions_may_be_called_like_the_columns_of_a_comparison():
+    line = compare(outcomes(low=[1, 1, 0, 0], high=[1, 1, 1, 0]), "low", "high").loc["success"]
+    assert (line["mean low"], line["mean high"], line["difference"]) == (0.5, 0.75, 0.25) and line["low"] == 0
+
+
+@pytest.mark.parametrize("first, second, sign", [(0, 1, 1), (1, 0, -1)])
+def test_if_every_pair_differs_the_interval_says_how_many_others_may_be_hidden(first, second, sign):
+    line = compare(outcomes(a=[first] * 20, b=[second] * 20), "a", "b").loc["success"]
+    assert sorted([sign * line["low"], sign * line["high"]]) == pytest.approx([2 * interval(20, 20)[0] - 1, 1]) and line["p"] < 1e-4
+
+
+@pytest.mark.parametrize("rates", [(0, 1), (0.001, 1)])
+def test_a_difference_that_cannot_be_overlooked_needs_two_runs_at_least(rates):
+    assert 2 <= runs_needed(*rates) < 10
+
+
+@pytest.mark.parametrize("power", [0, 0.05, 1, 1.5])
+def test_a_power_that_makes_no_sense_is_refused(power):
+    with pytest.raises(ValueError, match="power"):
+        runs_needed(0.8, 0.9, power)
 
 
 def test_the_ends_of_an_interval_lie_from_0_to_1():
@@ -736,7 +893,7 @@ def test_an_interrupt_keeps_the_levels_that_were_given(monkeypatch):
 
 
 def test_two_items_of_the_same_name_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="Two items are called 'file'"):
+    with pytest.raises(ValueError, match="is called 'file'"):
         grade([RUBRIC[0], RUBRIC[0]], tmp_path)
 
 

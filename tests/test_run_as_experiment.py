@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy
 import pandas
 import pytest
+from loopback import Loopback, hang_up
 from scripted import call_text, done
 
 from agent_steps import run_as_experiment
@@ -275,6 +276,16 @@ def test_where_the_service_breaks_down_nothing_is_known_about_the_agent_and_the_
     assert success_table(table).loc["down", ["runs", "note"]].tolist() == [0, "no run. Left out, for want of an outcome: 3."]
 
 
+@pytest.mark.parametrize("error", [AttributeError("spilt"), OSError(24, "Too many open files"), MemoryError(), SystemExit("bye")], ids=repr)
+def test_a_mistake_in_the_check_or_of_the_machine_says_nothing_about_the_agent(error):
+    def check(folder):
+        if wrote(folder):
+            raise error
+        return False
+    row = experiment(writer(), check=check, runs=1).iloc[0]
+    assert pandas.isna(row["success"]) and row["reason"].startswith(f"The check raised {type(error).__name__}") and row["stop_reason"] == "completed"
+
+
 def test_a_check_that_raises_has_found_no_success_and_the_row_says_why():
     table = experiment(writer(), check=lambda folder: {}["x"] if wrote(folder) else False)
     assert not table["success"].any() and set(table["reason"]) == {"The check raised KeyError: 'x'"} and table["completed"].all()
@@ -380,6 +391,15 @@ def test_a_budget_is_for_one_sitting_and_the_next_goes_on(tmp_path, capsys):
     assert_same(experiment(runs=6, max_calls=90, results=results), experiment(runs=6))
 
 
+def test_calls_that_were_not_answered_count_too():
+    with Loopback() as server:
+        server.always = hang_up
+        condition = Condition("broken", provider="auto", model="practice", options={"base_url": server.base_url("openai"), "max_retries": 0})
+        table = experiment(condition, runs=60, max_calls=45)
+    assert len(server.requests) == table["steps"].sum() and 30 < len(server.requests) <= 45
+    assert set(table["provider"]) == {"your server"} and table["success"].isna().all()
+
+
 def test_where_calls_cost_money_there_must_be_a_budget(monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
     paid = Condition("paid", "openai", "some-model", max_steps=7)
@@ -407,6 +427,12 @@ def no_run(monkeypatch):
     ({"conditions": [USUAL, Condition("usual", max_steps=3)]}, ValueError, "a name of its own"),
     ({"conditions": Condition("x", options={"api_key": "sk-secret"})}, ValueError, "A key comes from the environment"),
     ({"conditions": Condition("x", options={"seed": 3})}, ValueError, "a seed from the experiment"),
+    ({"conditions": Condition("x", provider="")}, ValueError, "Name the provider"),
+    ({"conditions": Condition("x\ud800")}, ValueError, "cannot stand in a table"),
+    ({"conditions": Condition(("x", 1))}, ValueError, "the name is no text"),
+    ({"conditions": Condition("x", options={"temperature": "hot"})}, ValueError, "cannot stand in a table"),
+    ({"conditions": Condition("x", max_steps=2.5)}, ValueError, "cannot stand in a table"),
+    ({"conditions": Condition("x", prompt_name=Path("p"))}, ValueError, "cannot stand in a table"),
     ({"conditions": "practice"}, TypeError, "a list of Condition"),
     ({"conditions": [{"name": "x"}]}, TypeError, "a list of Condition"),
     ({"conditions": Condition("x", "openai", "some-model"), "max_calls": 5}, ModelError, "OPENAI_API_KEY"),
@@ -418,15 +444,15 @@ def no_run(monkeypatch):
     ({"files": ""}, ValueError, "There is no folder"),
     ({"files": __file__}, ValueError, "There is no folder"),
     ({"check": lambda folder: True}, ValueError, "before the agent has done anything"),
-    ({"check": lambda folder: folder + "/INDEX.md"}, ValueError, "The check raised TypeError"),
+    ({"check": lambda folder: folder + "/INDEX.md"}, ValueError, "The check does not work in a folder where nothing was done. TypeError"),
     ({"check": lambda folder: no_such_name}, ValueError, "no_such_name"),   # noqa: F821
     ({"check": lambda folder: None}, TypeError, "The check gave {'success': None}"),
     ({"check": lambda folder: "yes"}, TypeError, "Let it give True or False"),
     ({"check": lambda folder: {"sucess": True}}, TypeError, "a dict with 'success' in it"),
-    ({"check": lambda folder: {"success": False, "steps": 3}}, ValueError, "'steps', which the table has already"),
+    ({"check": lambda folder: {"success": False, "steps": 3}}, TypeError, "'steps', which the table has already"),
     ({"check": lambda folder: {"success": False, "when": folder}}, TypeError, "cannot be written down as JSON"),
     ({"check": lambda folder: {"success": pandas.NA}}, TypeError, "<NA> cannot be written down"),
-    ({"check": lambda folder: os.chdir(folder)}, TypeError, "The check gave"),
+    ({"check": lambda folder: os.chdir(folder)}, ValueError, "changes the current folder"),
     ({"check": lambda folder: bool(os.chdir(folder))}, ValueError, "changes the current folder"),
     ({"results": "not/there/r.jsonl"}, ValueError, "There is no folder for 'not/there/r.jsonl'. Make it first."),
 ])

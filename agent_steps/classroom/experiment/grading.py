@@ -11,7 +11,7 @@ MOST_QUESTIONS = 10
 class Item:
     """One line of a rubric.
 
-    name: what the table calls it. levels: the points that it may get, the last being the most. grade: from a folder to one of
+    name: what the table calls it. levels: the points that it may get. grade: from a folder to one of
     them; None where only a person can say. bonus: it is counted apart, and nobody has to have it.
     """
 
@@ -28,8 +28,8 @@ def grade(rubric: list[Item], folder) -> dict:
     """
     levels = {}
     for item in rubric:
-        if item.name in levels:
-            raise ValueError(f"Two items are called {item.name!r}. Give each a name of its own.")
+        if item.name in levels or item.name in ("score", "bonus"):
+            raise ValueError(f"Another item, or a sum, is called {item.name!r}. Give each a name of its own.")
         if item.grade is None:
             continue
         levels[item.name] = item.grade(folder)

@@ -1,10 +1,5 @@
-"""What tells one experiment from another, whether its runs began alike, and whether chance takes part."""
-import ast
-import dataclasses
-import functools
+"""Whether the runs of an experiment began alike, whether chance takes part, and whether their rows are independent."""
 import hashlib
-import inspect
-import json
 import os
 import shutil
 from collections import Counter
@@ -53,29 +48,6 @@ def is_drawn(condition) -> bool:
     return condition.provider == "practice" and at_a_rate
 
 
-def mark_of(condition, *others) -> str:
-    """Return what marks the rows of a condition in a file of results: it changes with any setting and with the text of a function.
-
-    What a function calls, or remembers from outside, is not seen. condition: a dataclass. others: what else is the same for all
-    runs: texts, numbers and functions.
-    """
-    parts = [dataclasses.asdict(condition), *(_source(part) if callable(part) else part for part in others)]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode()).hexdigest()[:12]
-
-
-def _source(function) -> str:
-    if isinstance(function, functools.partial):
-        return f"{_source(function.func)} {function.args} {function.keywords}"
-    try:
-        if getattr(function, "__name__", "") == "<lambda>":   # alone, without what else stands in its line
-            lines, _ = inspect.findsource(function)
-            return "\n".join(ast.unparse(node) for node in ast.walk(ast.parse("".join(lines)))
-                             if isinstance(node, ast.Lambda) and node.lineno == function.__code__.co_firstlineno)
-        return inspect.getsource(function)
-    except (OSError, TypeError):   # typed at a prompt, or an object that is called like a function
-        return getattr(function, "__qualname__", type(function).__qualname__)
-
-
 def dependence(table) -> list[str]:
     """Return sentences that say why the rows of a table are not independent of each other; an empty list if nothing speaks against it.
 
@@ -89,7 +61,8 @@ def dependence(table) -> list[str]:
 
 def _problems(rows) -> list[str]:
     found = []
-    if doubled := [run for run, count in Counter(rows["run"]).items() if count > 1]:
+    keys = zip(rows["run"], rows["seed"].fillna(0)) if "seed" in rows else zip(rows["run"])
+    if doubled := [key[0] for key, count in Counter(keys).items() if count > 1]:
         found.append(f"run {doubled[0]} is there more than once. Two copies of a row are one run.")
     elif "seed" in rows and rows["seed"].dropna().duplicated().any():
         found.append("several runs have the same seed, so they draw the same faults.")

@@ -46,15 +46,16 @@ class Budget:
         self.used += reserved if used is None else used
 
 
-def in_flight(work, jobs: Iterable[Job], executor: Executor, at_once: int, budget: Budget) -> Iterator[tuple[Job, Future]]:
+def in_flight(work, jobs: Iterable[Job], executor: Executor, at_once: int, budget: Budget,
+              waiting: dict[Future, Job]) -> Iterator[tuple[Job, Future]]:
     """Yield each job with its future as soon as it is done. Jobs begin in their order.
 
     Of the unfinished ones that the executor has at any time, `at_once` can be at work and as many wait, so that nobody is idle
     between two. It never has all of them: a million jobs would fill the memory.
     It ends early where the budget does not allow the next job, whatever the others give back. Closing it cancels what has
-    not begun. The caller settles the budget for each job. Raises ExecutorFailed if the executor takes no more.
+    not begun. The caller settles the budget for each job. waiting: what was handed over and not yielded yet; the caller's dict,
+    so that nothing done is lost where it is closed. Raises ExecutorFailed if the executor takes no more.
     """
-    waiting: dict[Future, Job] = {}
     jobs = iter(jobs)
     job = next(jobs, None)
     try:
@@ -68,6 +69,8 @@ def in_flight(work, jobs: Iterable[Job], executor: Executor, at_once: int, budge
                     budget.settle(job.most_calls, 0)
                     break   # what is at work is waited for first
                 job = next(jobs, None)
+                if any(future.done() for future in waiting):   # what is done is yielded first
+                    break
             if not waiting:
                 return
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)

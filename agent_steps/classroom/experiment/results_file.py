@@ -14,9 +14,9 @@ NEEDED = {"condition", "run", "stop_reason"}   # in every row
 def as_kept(row: dict) -> dict:
     """Return a row as the file gives it back, so that a table is the same whether its rows were just made or read.
 
-    Numbers of numpy become plain ones, tuples become lists, half a character becomes "?". Raises TypeError for what has no form in JSON.
+    Numbers of numpy become plain ones, tuples become lists, NaN None, half a character "?". Raises TypeError for what has no form in JSON.
     """
-    return json.loads(json.dumps(row, ensure_ascii=False, default=_plain).encode("utf-8", "replace"))
+    return json.loads(json.dumps(row, ensure_ascii=False, default=_plain).encode("utf-8", "replace"), parse_constant=lambda name: None)
 
 
 def _plain(value):
@@ -26,7 +26,7 @@ def _plain(value):
 
 
 def check_place(path, files) -> None:
-    """Raises ValueError for a file of results that lies in no folder, or among the files that each run begins with."""
+    """Raises ValueError for a file of results that cannot be written, or that lies among the files that each run begins with."""
     if path is None:
         return
     place = Path(path).resolve()
@@ -34,6 +34,11 @@ def check_place(path, files) -> None:
         raise ValueError(f"There is no folder for {str(path)!r}. Make it first.")
     if files and place.is_relative_to(Path(files).resolve()):
         raise ValueError(f"{str(path)!r} lies in the folder that each run begins with, and would change it. Name another place.")
+    try:
+        with open(place, "ab"):
+            pass
+    except OSError as error:
+        raise ValueError(f"{str(path)!r} cannot be written: {error.strerror}. Name another place.") from None
 
 
 class ResultsFile:
@@ -47,17 +52,18 @@ class ResultsFile:
         self.path = None if path is None else Path(path)
         self.place = None if path is None else self.path.absolute()   # where it is, even if somebody changes the current folder
         self.cut, self.lines, self.ends_well = 0, [], True
+        self.kept = set()   # the runs that were written down since
         if self.path and self.path.exists():
             self._read(self.path.read_bytes())
 
     def _read(self, data: bytes) -> None:
-        for number, line in enumerate(data.split(b"\n"), start=1):
+        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
             line = line.strip()   # \r of Windows
-            if line[:len(BEGINNING)] != BEGINNING[:len(line)]:
-                raise ValueError(f"{self.path} is no file of results: line {number} is no row of one. Name another file.")
             try:
                 self.lines += [_checked(json.loads(line))] if line else []
-            except ValueError:
+            except (ValueError, RecursionError):   # nested without end
+                if line[:len(BEGINNING)] != BEGINNING[:len(line)]:
+                    raise ValueError(f"{self.path} is no file of results: line {number} is no row of one. Name another file.") from None
                 self.cut += 1
         self.ends_well = not data or data.endswith(b"\n")
 
@@ -91,6 +97,7 @@ class ResultsFile:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
+        self.kept.add((row["condition"], row["run"]))
 
     def how_to_go_on(self) -> str:
         """Return a sentence for somebody whose experiment was stopped."""
@@ -99,6 +106,7 @@ class ResultsFile:
 
 def _checked(line) -> dict:
     """Return the line if it has the parts of one. Raises ValueError otherwise."""
-    if isinstance(line, dict) and MARK in line and isinstance(line.get("row"), dict) and NEEDED <= line["row"].keys():
+    row = line.get("row") if isinstance(line, dict) and isinstance(line.get(MARK), str) else None
+    if isinstance(row, dict) and NEEDED <= row.keys() and isinstance(row["condition"], str) and isinstance(row["run"], int):
         return line
     raise ValueError("not a row")

@@ -26,53 +26,93 @@ def carry_out(work, jobs: list[Job], marks: dict[str, str], *, results=None, exe
 
     work: from a job's arguments to its row. marks: from a condition's name to the mark of its rows in the file.
     results, executor, at_once, max_calls: as for run_experiment.
-    An interrupt or a used-up budget is told in a sentence, and what was done until then is returned. Raises RuntimeError if
-    the executor fails at the first job, and ValueError if the file holds something else.
+    What stops it is told in a sentence (an interrupt, a used-up budget, a full disk), and what was done until then is returned.
+    Raises RuntimeError if the executor fails at the first job, and ValueError if the file holds something else.
     """
-    file = ResultsFile(results)
-    wanted = {(job.name, job.run) for job in jobs}
-    rows = {key: row for row in file.rows(marks) if (key := (row["condition"], row["run"])) in wanted}
-    done = {key for key, row in rows.items() if row["stop_reason"] != "error"}   # an error is tried again
-    left = [job for job in jobs if (job.name, job.run) not in done]
+    ledger = Ledger(ResultsFile(results), jobs, marks)
+    left = [job for job in jobs if (job.name, job.run) not in ledger.done]
     if isinstance(executor, ProcessPoolExecutor):
         check_sending(work, left)
-    tell_beginning(file, len(done), len(jobs))
-    budget, lost = Budget(max_calls), 0
+    ledger.tell_beginning()
+    budget, waiting = Budget(max_calls), {}
     try:
-        with progress_bar(len(jobs), len(done)) as advance, at_work(work, left, executor, at_once, budget) as arriving:
+        with progress_bar(len(jobs), len(ledger.done)) as advance, at_work(work, left, executor, at_once, budget, waiting) as arriving:
             for job, future in arriving:
-                row, came_back = row_of(job, future, any_yet=bool(rows))
-                budget.settle(job.most_calls, row.get("calls"))
-                if came_back:   # what the executor lost is done again next time
-                    file.append(marks[job.name], row)
-                rows[job.name, job.run] = row
-                lost += not came_back
+                row = ledger.keep(job, future)
+                budget.settle(job.most_calls, row.get("steps"))   # a step is a call, whether an answer came or not
                 advance()
-        end = f"The budget of {max_calls} calls allows no further run"
+        end = "Not all runs came back" if max_calls is None else f"The budget of {max_calls} calls allows no further run"
     except KeyboardInterrupt:
         end = "Interrupted"
+    except OSError as error:
+        end = f"The results could not be written down ({error.strerror})"
     except ExecutorFailed as failure:
-        if not rows:
+        if not ledger.rows:
             raise
         end = str(failure)
-    if lost:
-        print(f"The executor lost {lost} of these runs; their rows say why. To do them again, do the same again.")
-    if len(rows) < len(jobs):
-        print(f"{end}: {len(rows)} of {len(jobs)} runs are in the table.{file.how_to_go_on()}")
-    return list(rows.values())
+    ledger.close(waiting)
+    ledger.tell_end(end)
+    return list(ledger.rows.values())
+
+
+class Ledger:
+    """The rows of an experiment, in memory and in the file of results.
+
+    rows: by condition and run. done: those that need not be done again: an error is tried again.
+    """
+
+    def __init__(self, file: ResultsFile, jobs: list[Job], marks: dict[str, str]):
+        self.file, self.marks, self.wanted = file, marks, {(job.name, job.run) for job in jobs}
+        self.rows = {key: row for row in file.rows(marks) if (key := (row["condition"], row["run"])) in self.wanted}
+        self.done = {key for key, row in self.rows.items() if row["stop_reason"] != "error"}
+        self.new, self.lost = {}, 0
+
+    def keep(self, job: Job, future) -> dict:
+        """Take the row of a job and write it down. What the executor lost is not written: it is done again next time."""
+        row, came_back = row_of(job, future, any_yet=bool(self.rows))
+        self.rows[job.name, job.run] = row
+        self.lost += not came_back
+        if came_back:
+            self.new[job.name, job.run] = row
+            self.file.append(self.marks[job.name], row)
+        return row
+
+    def close(self, waiting: dict) -> None:
+        """Keep what was done and not yet taken when something stopped the experiment, and write down what is not yet."""
+        for future, job in waiting.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.rows[job.name, job.run] = self.new[job.name, job.run] = as_kept(future.result())
+        with contextlib.suppress(OSError):   # then the disk takes nothing more
+            for key, row in self.new.items():
+                if key not in self.file.kept:
+                    self.file.append(self.marks[key[0]], row)
+
+    def tell_beginning(self) -> None:
+        """Say what was found in the file of results."""
+        if self.file.cut:
+            print(f"In {self.file.path} a line is cut off and does not count. Its run is done again.")
+        if self.done:
+            print(f"{len(self.done)} of {len(self.wanted)} runs were in {self.file.path} already.")
+
+    def tell_end(self, end: str) -> None:
+        """Say what is missing, and how to go on."""
+        if self.lost:
+            print(f"The executor lost {self.lost} of these runs; their rows say why. To do them again, do the same again.")
+        if len(self.rows) < len(self.wanted):
+            print(f"{end}: {len(self.rows)} of {len(self.wanted)} runs are in the table.{self.file.how_to_go_on()}")
 
 
 @contextlib.contextmanager
-def at_work(work, jobs, executor, at_once, budget):
+def at_work(work, jobs, executor, at_once, budget, waiting):
     """Give what `in_flight` yields: with the caller's executor, or with threads of our own, which an interrupt ends."""
     if executor is not None:
-        with contextlib.closing(in_flight(work, jobs, executor, at_once, budget)) as arriving:
+        with contextlib.closing(in_flight(work, jobs, executor, at_once, budget, waiting)) as arriving:
             yield arriving
         return
     stopped = threading.Event()
     threads = ThreadPoolExecutor(at_once, initializer=STOP_SIGNAL.set, initargs=(stopped,))
     try:
-        with contextlib.closing(in_flight(work, jobs, threads, at_once, budget)) as arriving:
+        with contextlib.closing(in_flight(work, jobs, threads, at_once, budget, waiting)) as arriving:
             yield arriving
     finally:
         stopped.set()
@@ -99,11 +139,3 @@ def check_sending(work, jobs: list[Job]) -> None:
         pickle.dumps((work, [job.arguments for job in jobs]))
     except Exception as error:   # of many types, as it depends on what is in the way
         raise RuntimeError(f"The runs cannot be sent to another process. {type(error).__name__}: {error} {HOW_TO_SEND}") from error
-
-
-def tell_beginning(file: ResultsFile, done: int, wanted: int) -> None:
-    """Say what was found in the file of results."""
-    if file.cut:
-        print(f"In {file.path} a line is cut off and does not count. Its run is done again.")
-    if done:
-        print(f"{done} of {wanted} runs were in {file.path} already.")

@@ -30,13 +30,14 @@ def success_table(table):
 
 
 def _line(rows) -> dict:
-    known = rows["success"].dropna()
+    left_out, rows = int(rows["success"].isna().sum()), rows[rows["success"].notna()]
+    known = rows["success"]
     low, high, note = interval(int(known.sum()), len(known), _left_to_chance(rows))
-    if len(known) < len(rows):
-        note = f"{note} Left out, for want of an outcome: {len(rows) - len(known)}.".strip()
+    if left_out:
+        note = f"{note} Left out, for want of an outcome: {left_out}.".strip()
     means = {f"mean {name}": round(float(rows[name].mean()), 1) for name in ("steps", "no_call") if name in rows and rows[name].notna().any()}
-    return {"runs": len(known), "completed": int(rows.loc[known.index, "completed"].sum()), "succeeded": int(known.sum()),
-            "rate": known.mean() if len(known) else math.nan, "low": low, "high": high, **means, "note": note}
+    return {"runs": len(known), "completed": int(rows["completed"].sum()), "succeeded": int(known.sum()),
+            "rate": float(known.mean()) if len(known) else math.nan, "low": low, "high": high, **means, "note": note}
 
 
 def interval(succeeded: int, runs: int, chance: bool = True) -> tuple[float, float, str]:
@@ -79,43 +80,56 @@ def compare(table, first: str, second: str, measures=("success", "steps")):
     for name in (first, second):
         if name not in set(table["condition"]):
             raise ValueError(f"There is no condition {name!r} in the table. There are: {', '.join(table['condition'].unique())}.")
-    rows = table.drop_duplicates(["condition", "run"])
+    seeds = table["seed"].fillna(0) if "seed" in table else [0] * len(table)
+    rows = table.assign(pair=list(zip(table["run"], seeds))).drop_duplicates(["condition", "pair"])
     return pandas.DataFrame.from_dict({name: _pairs(rows, first, second, name) for name in measures}, orient="index")
 
 
 def _pairs(rows, first: str, second: str, measure: str) -> dict:
     from scipy.stats import binomtest
 
-    pairs = rows.pivot(index="run", columns="condition", values=measure)[[first, second]].dropna().astype(float)
+    pairs = rows.pivot(index="pair", columns="condition", values=measure)[[first, second]].dropna().astype(float)
     difference = pairs[second] - pairs[first]
     higher_first, higher_second = int((difference < 0).sum()), int((difference > 0).sum())
-    low, high = _interval_of_mean(difference)
+    low, high = _interval_of_mean(difference, binary=measure == "success")
     differing = higher_first + higher_second
-    return {"pairs": len(pairs), first: pairs[first].mean(), second: pairs[second].mean(),
+    return {"pairs": len(pairs), f"mean {first}": pairs[first].mean(), f"mean {second}": pairs[second].mean(),
             "difference": difference.mean(), "low": low, "high": high,
             "first higher": higher_first, "second higher": higher_second,
             "p": binomtest(higher_second, differing).pvalue if differing else math.nan}
 
 
-def _interval_of_mean(values) -> tuple[float, float]:
-    """Return the ends of the interval for a mean; none where all values are equal."""
+def _interval_of_mean(values, binary: bool) -> tuple[float, float]:
+    """Return the ends of the interval for a mean difference; none where no pair differs.
+
+    Where all values are equal, nothing can be drawn from them anew. If success differs in every pair, Wilson's interval says
+    how many other pairs may be hidden; at worst these differ to the other side.
+    """
     from numpy import mean
     from scipy.stats import bootstrap
 
+    if binary and len(values) and abs(values.sum()) == len(values):
+        hidden = 2 * interval(len(values), len(values))[0] - 1
+        return (hidden, 1.0) if values.iloc[0] > 0 else (-1.0, -hidden)
     if values.nunique() < 2:
         return math.nan, math.nan
-    found = bootstrap((values.to_numpy(),), mean, confidence_level=LEVEL, method="percentile", rng=0).confidence_interval
+    found = bootstrap((values.to_numpy(),), mean, confidence_level=LEVEL, method="percentile", batch=100, rng=0).confidence_interval
     return float(found.low), float(found.high)
 
 
 def runs_needed(first: float, second: float, power: float = 0.8) -> int:
     """Return how many runs of each condition show that one rate of success differs from another (with p below 0.05).
 
-    power: how often they show it, if it is so. Compared in pairs, fewer may do. Raises ValueError for equal rates, or rates outside 0 to 1.
+    power: how often they show it, if it is so. Compared in pairs, fewer may do. Raises ValueError for equal rates, rates outside
+    0 to 1, and a power that is not from 0.5 to below 1.
     """
-    from statsmodels.stats.power import NormalIndPower
+    from statsmodels.stats.power import normal_sample_size_one_tail
     from statsmodels.stats.proportion import proportion_effectsize
 
     if not (0 <= first <= 1 and 0 <= second <= 1) or first == second:
         raise ValueError("Give two different rates from 0 to 1. (No number of runs shows a difference that is not there.)")
-    return math.ceil(NormalIndPower().solve_power(abs(proportion_effectsize(first, second)), alpha=1 - LEVEL, power=power))
+    if not 0.5 <= power < 1:
+        raise ValueError("power is from 0.5 to below 1.")
+    size = abs(proportion_effectsize(first, second))
+    found = normal_sample_size_one_tail(size, power, (1 - LEVEL) / 2, std_null=math.sqrt(2), std_alternative=math.sqrt(2))
+    return max(2, math.ceil(found))

@@ -1,4 +1,6 @@
 """The rows of an experiment as a table."""
+from agent_steps.classroom.experiment.results_file import as_kept
+
 # one row a run; what a check adds comes behind
 COLUMNS = {
     "condition": "string", "run": "int64",
@@ -8,6 +10,17 @@ COLUMNS = {
     "summary": "string",                                                                                                # what the model says
     "success": "boolean", "reason": "string", "began_with": "string",                                                      # what the disk says
 }
+
+
+def check_row(row: dict) -> None:
+    """Raises ValueError if the settings of a condition could not stand in the table, or not in the file of results."""
+    name = row["condition"]
+    try:
+        if not isinstance(name, str):
+            raise TypeError("the name is no text")
+        as_table([as_kept(row) | {"run": 1}], [name])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The condition {name!r} cannot stand in a table: {error}.") from None
 
 
 def as_table(rows: list[dict], names: list[str]):
