@@ -74,13 +74,13 @@ def run_once(condition, task, folder, seed):
 
 
 def run_row(condition, task, number, seed, check, files):
-    """Do one run in a fresh copy of the files. Return its row, a dict; what went wrong stands in it, under reason.
+    """Do one run in a fresh copy of the files. Return its row, a dict.
 
-    If an error of the service or of this machine ended the run, nothing is known about the agent: success is None.
+    What went wrong stands in it, under reason. If the service or this machine failed, success is None: unknown.
     """
     begun = time.perf_counter()
     own_seed = run_seed(seed, number)
-    row = settings(condition) | {"run": number, "seed": own_seed if is_drawn(condition) else None, "success": None}
+    row = settings(condition) | {"run": number, "success": None, "seed": own_seed if is_drawn(condition) else None}
     try:
         with tempfile.TemporaryDirectory(prefix="run_", ignore_cleanup_errors=True) as top:
             folder = fresh_copy(files, top)
@@ -105,10 +105,10 @@ def settings(condition):
 
 def effort(run, model):
     """Return what a run took and how it ended, as a part of a row. Tokens that nobody reported are None."""
-    used = model.usage
     return run.to_row() | {
-        "provider": model.provider.name, "model": model.name, "no_call": sum(turn.call is None for turn in run.turns), "calls": used.calls,
-        "input_tokens": used.input_tokens, "output_tokens": used.output_tokens,
+        "provider": model.provider.name, "model": model.name, "calls": model.usage.calls,
+        "input_tokens": model.usage.input_tokens, "output_tokens": model.usage.output_tokens,
+        "no_call": sum(turn.call is None for turn in run.turns),
         "reason": "" if run.completed else run.turns[-1].note or ""}
 
 
@@ -119,8 +119,8 @@ def run_experiment(conditions, task, *, check, files=None, runs=20, seed=0,
     conditions: a list of Condition. check: from the working folder, a Path, to True or False, or to a dict with
     "success" in it, whose other entries become columns. files: the folder of which each run gets a copy. runs: for each
     condition. results: a file for the rows; the same call later does what is missing there, and tries errors again.
-    executor: who does the runs: any concurrent.futures.Executor; threads if none is given. at_once: runs at a time.
-    max_calls: the most calls of a model (one a step, a client's own tries apart); a must where they cost money.
+    executor: who does the runs: any concurrent.futures.Executor; threads if none. at_once: runs at a time. max_calls: the
+    most calls of a model (one a step, a client's own tries apart); a must where they cost money.
     Raises ValueError, TypeError or ModelError for what could not work, before the first run.
     """
     conditions = [conditions] if isinstance(conditions, Condition) else list(conditions)
