@@ -724,6 +724,12 @@ def test_two_tables_under_each_other_are_counted_rightly_and_those_of_other_seed
         assert compare(pooled, "a", "b").loc["success", "pairs"] == 20
 
 
+def test_a_condition_in_which_nothing_is_drawn_is_compared_with_one_in_which_it_is():
+    table = outcomes(sure=[1] * 6, lucky=[1, 0, 1, 1, 0, 1])
+    table.loc[table["condition"] == "sure", "seed"] = pandas.NA
+    assert compare(table, "sure", "lucky").loc["success", ["pairs", "first higher"]].tolist() == [6, 2]
+
+
 def test_conditions_may_be_called_like_the_columns_of_a_comparison():
     line = compare(outcomes(low=[1, 1, 0, 0], high=[1, 1, 1, 0]), "low", "high").loc["success"]
     assert (line["mean low"], line["mean high"], line["difference"]) == (0.5, 0.75, 0.25) and line["low"] == 0

@@ -80,8 +80,9 @@ def compare(table, first: str, second: str, measures=("success", "steps")):
     for name in (first, second):
         if name not in set(table["condition"]):
             raise ValueError(f"There is no condition {name!r} in the table. There are: {', '.join(table['condition'].unique())}.")
-    seeds = table["seed"].fillna(0) if "seed" in table else [0] * len(table)
-    rows = table.assign(pair=list(zip(table["run"], seeds))).drop_duplicates(["condition", "pair"])
+    rows = table.drop_duplicates([name for name in ("condition", "run", "seed") if name in table])
+    nth = rows.groupby(["condition", "run"]).cumcount()   # where two experiments stand in one table, the first with the first
+    rows = rows.assign(pair=list(zip(rows["run"], nth)))
     return pandas.DataFrame.from_dict({name: _pairs(rows, first, second, name) for name in measures}, orient="index")
 
 
