@@ -21,10 +21,11 @@ def read_request(body: dict, attempt: int) -> Request:
     return Request(
         system="\n".join([_read_text(body.get("system") or "", "system"), *(m.text for m in messages if m.role == "system")]).strip(),
         messages=[message for message in messages if message.role != "system"],
-        tools={tool["name"]: tool.get("input_schema", {}) for tool in body.get("tools") or []},
+        tools=dict(_read_tool(tool, place) for place, tool in enumerate(body.get("tools") or [])),
         stop=tuple(body.get("stop_sequences") or ()),
         max_tokens=body["max_tokens"],
         attempt=attempt,
+        may_call=(body.get("tool_choice") or {}).get("type") != "none",
     )
 
 
@@ -46,6 +47,12 @@ def _read_message(message: dict, place: int) -> Message:
         tuple(Call(b["name"], b["input"], b["id"]) for b in content if b["type"] == "tool_use"),
         tuple(Result(b["tool_use_id"], _read_text(b.get("content", ""), place)) for b in content if b["type"] == "tool_result"),
     )
+
+
+def _read_tool(tool: dict, place: int) -> tuple[str, dict]:
+    if "name" not in tool or "input_schema" not in tool:
+        raise Refused(f"tools.{place}: a 'name' and an 'input_schema' are required")
+    return tool["name"], tool["input_schema"]
 
 
 def _read_text(content, place) -> str:

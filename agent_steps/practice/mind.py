@@ -10,10 +10,18 @@ from agent_steps.practice.situation import Situation, lines, mentions, read_situ
 def decide(request: Request) -> Reply:
     """Return the reply to a request. The same request always gets the same reply."""
     situation = read_situation(request)
+    if situation.native and not request.may_call:
+        return _without_tools(situation)
     reply = _answer(situation) or _plan(situation) or say("unknown")
     if situation.habit("capitals") and not reply.calls and "<tool_call>" not in reply.text:
         reply = Reply(reply.text.upper(), stop_reason=reply.stop_reason)
     return reply
+
+
+def _without_tools(situation: Situation) -> Reply:
+    """The best answer where no tool may be called any more: what was found last."""
+    results = [step.result for step in situation.steps if not step.failed]
+    return say("so_far", calls=len(situation.steps), result=results[-1].partition("\n")[0]) if results else say("nothing_yet")
 
 
 def _answer(situation: Situation) -> Reply | None:

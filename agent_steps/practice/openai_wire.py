@@ -17,10 +17,11 @@ def read_request(body: dict, attempt: int) -> Request:
     return Request(
         system="\n".join(message.text for message in messages if message.role == "system"),
         messages=[message for message in messages if message.role != "system"],
-        tools={tool["function"]["name"]: tool["function"].get("parameters", {}) for tool in body.get("tools") or []},
+        tools=dict(_read_tool(tool, place) for place, tool in enumerate(body.get("tools") or [])),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
         max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
         attempt=attempt,
+        may_call=body.get("tool_choice") != "none",
     )
 
 
@@ -35,6 +36,12 @@ def _read_message(message: dict, place: int) -> Message:
     if role == "tool":
         return Message("user", "", results=(Result(message.get("tool_call_id", ""), text),))
     return Message("system" if role == "developer" else role, text, calls)
+
+
+def _read_tool(tool: dict, place: int) -> tuple[str, dict]:
+    if tool.get("type") != "function" or "function" not in tool:
+        raise Refused(f"tools[{place}] is not of this format: it needs 'type': 'function' and a 'function'")
+    return tool["function"]["name"], tool["function"].get("parameters", {})
 
 
 def _read_text(content, place: int) -> str:

@@ -35,7 +35,8 @@ class Message:
 class Request:
     """Everything that the next reply may depend on.
 
-    tools: name to JSON schema, for tools given natively. attempt: 0, or more when the client tries again.
+    tools: name to JSON schema, for tools given natively. attempt: 0, or more when the client tries again. may_call: False
+    where tools are described and may not be called (tool_choice "none").
     """
 
     system: str
@@ -44,6 +45,7 @@ class Request:
     stop: tuple[str, ...] = ()
     max_tokens: int | None = None
     attempt: int = 0
+    may_call: bool = True
 
     @property
     def turn(self) -> int:

@@ -101,7 +101,7 @@ def read_situation(request: Request) -> Situation:
             attempted = bool(asked) or "<tool_call>" in message.text
         else:
             _hear(situation, message, asked, attempted)
-            attempted = attempted and bool(message.results)
+            attempted = False   # what comes after an answer is no answer
     return situation
 
 
@@ -109,7 +109,8 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
     understands = lines()["understands"]
     for result in message.results:
         call = next(call for call in asked if call.id == result.call_id)
-        situation.steps.append(_step(call, result.text, native=True))
+        if not (result.text.startswith("Error: ") and mentions(result.text, understands["not_run"])):
+            situation.steps.append(_step(call, result.text, native=True))
     if not message.text.strip():
         return
     if attempted and not message.results:

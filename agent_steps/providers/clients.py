@@ -20,9 +20,13 @@ def asked_wait(headers) -> float:
         return 0
 
 
-def refuse_long_waits(response) -> None:
-    """Stop the SDKs from obeying a Retry-After without end (anthropic 2 has no upper limit of its own)."""
-    if asked_wait(response.headers) > LONGEST_WAIT:
+def judge_retry(response) -> None:
+    """Stop the SDKs from trying again where that is of no use.
+
+    They would obey a Retry-After without end (anthropic 2 has no upper limit of its own), and take a 429 that says that the
+    account is empty for one that passes.
+    """
+    if asked_wait(response.headers) > LONGEST_WAIT or (response.status_code == 429 and b"insufficient_quota" in response.read()):
         response.headers["x-should-retry"] = "false"
 
 
@@ -30,7 +34,7 @@ def practice_client(wire: str, transport, base_url: str, max_retries: int):
     """Return a real client whose requests are answered inside this process. No socket is opened."""
     import httpx2
 
-    http_client = httpx2.Client(transport=transport, event_hooks={"response": [refuse_long_waits]})
+    http_client = httpx2.Client(transport=transport, event_hooks={"response": [judge_retry]})
     return _client(wire, api_key="practice", base_url=base_url, http_client=http_client, max_retries=max_retries)
 
 
@@ -41,7 +45,7 @@ def live_client(wire: str, base_url: str, api_key: str, timeout: float, max_retr
         from anthropic import DefaultHttpxClient as HttpClient
     else:
         from openai import DefaultHttpx2Client as HttpClient
-    http_client = HttpClient(event_hooks={"response": [refuse_long_waits]})
+    http_client = HttpClient(event_hooks={"response": [judge_retry]})
     return _client(wire, api_key=api_key, base_url=base_url, timeout=timeout, max_retries=max_retries, http_client=http_client)
 
 

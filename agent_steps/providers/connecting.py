@@ -8,6 +8,7 @@ from agent_steps.providers.errors import ModelError, shown_address
 from agent_steps.providers.keys import find_key
 from agent_steps.providers.model import AnthropicModel, Model, OpenAIModel
 from agent_steps.providers.ollama import ollama_address, ollama_models
+from agent_steps.providers.settings import address_set_for
 
 DEFAULT_VARIABLE = "AGENT_STEPS_PROVIDER"
 REQUEST_OPTIONS = {"temperature", "max_tokens", "stop"}
@@ -31,6 +32,7 @@ def connect(provider: str | None = None, model: str | None = None, *, api_key: s
     """
     _check_address(base_url)
     row = _choose(provider, model, base_url)
+    _check_address(base_url or address_set_for(row.name))
     _check_options(row, options)
     if row.name == "practice":
         if base_url not in (None, row.base_url):
@@ -72,7 +74,8 @@ def _place(base_url: str) -> tuple[str | None, int | None]:
 
 
 def _own_address(row: Provider) -> str:
-    return ollama_address() if row.name == "ollama" else row.base_url
+    own = ollama_address() if row.name == "ollama" else row.base_url
+    return address_set_for(row.name) or own
 
 
 def _check_address(base_url: str | None) -> None:

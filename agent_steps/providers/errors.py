@@ -11,12 +11,12 @@ MOST_WORDS = 300   # characters of an API's own text that are shown
 class ModelError(CourseError):
     """The model could not be reached or did not answer. The text is one sentence for a person.
 
-    status: the HTTP status of the answer, or None where there was none.
+    status: the HTTP status of the answer, or None where there was none. may_pass: whether the same request may work later.
     """
 
-    def __init__(self, sentence: str, status: int | None = None):
+    def __init__(self, sentence: str, status: int | None = None, may_pass: bool = False):
         super().__init__(sentence)
-        self.status = status
+        self.status, self.may_pass = status, may_pass
 
 
 def explain(error: Exception, model) -> ModelError:
@@ -25,16 +25,18 @@ def explain(error: Exception, model) -> ModelError:
     model: the Model that made the request.
     """
     status = getattr(error, "status_code", None)
+    if status == 200 or type(error).__name__ == "APIError":   # said in the middle of a stream that had begun well
+        return ModelError(f"{model.provider.name} broke the reply off: {_words_of(error, model)}. Try again.", may_pass=True)
     if status is not None:
-        return ModelError(_refusal(error, status, model), status)
+        return ModelError(_refusal(error, status, model), status, may_pass=_passes(error, status))
     name, address = model.provider.name, shown_address(model.base_url)
     if _timed_out(error):
-        return ModelError(f"{name} did not answer within {model.timeout:g} seconds. Try again, or pass timeout=.")
+        return ModelError(f"{name} did not answer within {model.timeout:g} seconds. Try again, or pass timeout=.", may_pass=True)
     if name == "ollama":
         return ModelError(f"Ollama is not running at {address.removesuffix('/v1')}. Start it with `ollama serve`, "
                           f"then fetch a model with `ollama pull {model.name}`.")
     return ModelError(f"Could not reach {name} at {address}: the connection failed or broke off. "
-                      "Check the network, then try again.")
+                      "Check the network, then try again.", may_pass=True)
 
 
 def no_chat_reply(model) -> ModelError:
@@ -43,12 +45,17 @@ def no_chat_reply(model) -> ModelError:
                       f"if it stays so, check the address: base_url is {shown_address(model.base_url)!r}.")
 
 
+def broken_off(model) -> ModelError:
+    """A streamed reply that has no end."""
+    return ModelError(f"The reply of {model.provider.name} broke off before its end. Try again.", may_pass=True)
+
+
 def _refusal(error, status: int, model) -> str:
     provider = model.provider
     if status in (401, 403):
         where = f"in {provider.key_variable}" if provider.key_variable else "that was sent"
         return f"{provider.name} refused the key {where}. Check it, or get a new one at {provider.key_page or 'its web page'}."
-    if status == 402 or "insufficient_quota" in (getattr(error, "code", None), getattr(error, "type", None)):
+    if _is_about_money(error, status):
         return f"{provider.name} says that this account has no credit left. Add some, or use another provider."
     if status == 404:
         return f"{provider.name} has no model called {model.name!r} at {shown_address(model.base_url)}. {_other_model(model)}"
@@ -57,6 +64,15 @@ def _refusal(error, status: int, model) -> str:
     if status >= 500:
         return f"{provider.name} is overloaded or out of order (status {status}). Nothing is lost: try again later."
     return f"{provider.name} refused the request (status {status}): {_words_of(error, model)}"
+
+
+def _is_about_money(error, status: int) -> bool:
+    """A 429 can mean that the account is empty, which no waiting mends."""
+    return status == 402 or "insufficient_quota" in (getattr(error, "code", None), getattr(error, "type", None))
+
+
+def _passes(error, status: int) -> bool:
+    return status in (408, 409, 429) and not _is_about_money(error, status) or status >= 500
 
 
 def _other_model(model) -> str:

@@ -1,10 +1,11 @@
-"""Where a key comes from: the argument, the environment, or Colab's secrets. It is never printed."""
+"""Where a key comes from: the argument, what was set in this session, the environment, or Colab's secrets. It is never printed."""
 import os
 import re
 import sys
 
 from agent_steps.providers.catalogue import Provider
 from agent_steps.providers.errors import ModelError
+from agent_steps.providers.settings import key_set_for
 
 
 def find_key(provider: Provider, api_key: str | None = None) -> str:
@@ -12,6 +13,7 @@ def find_key(provider: Provider, api_key: str | None = None) -> str:
 
     Raises ModelError, naming the variable and where to get a key, where there is none.
     """
+    api_key = api_key or key_set_for(provider.name)
     if provider.key_variable is None:
         return _clean(api_key or "no-key-needed", provider)
     key = api_key or os.environ.get(provider.key_variable, "").strip() or _colab_secret(provider.key_variable)

@@ -3,6 +3,7 @@ import os
 from urllib.parse import urlsplit
 
 from agent_steps.providers.catalogue import PROVIDERS
+from agent_steps.providers.settings import address_set_for
 
 PORTS = {"": 11434, "http": 80, "https": 443}   # Ollama's own, unless the address says how it is to be read
 
@@ -20,10 +21,14 @@ def ollama_address() -> str:
     return f"{parts.scheme or 'http'}://{name}:{parts.port or PORTS[parts.scheme]}{parts.path}/v1"
 
 
-def ollama_models(base_url: str) -> list[str]:
-    """The names of the models that are installed there; an empty list where no Ollama answers."""
+def ollama_models(base_url: str | None = None) -> list[str]:
+    """The names of the models that are installed there; an empty list where no Ollama answers.
+
+    base_url: None for the one that connect("ollama") reaches.
+    """
     import httpx2
 
+    base_url = base_url or address_set_for("ollama") or ollama_address()
     try:
         answer = httpx2.get(base_url.rstrip("/").removesuffix("/v1") + "/api/tags", timeout=1)
         return [entry["name"] for entry in answer.json()["models"]]

@@ -1,0 +1,82 @@
+"""A tool as an API sees it, and the forms in which people describe one."""
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from agent_steps.providers.schemas import check_names, name_of, whole_schema
+
+TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")   # a name that every service takes
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: what the model is told about it, and the function that does it.
+
+    parameters: the JSON schema of its arguments, an object. handler: called with the arguments by name. read: from the
+    arguments as they came to those for the handler; it raises ValueError, with a text for the model, for wrong ones.
+    Raises ValueError for a name that a service might refuse.
+    """
+
+    name: str
+    description: str
+    parameters: dict
+    handler: object
+    read: object = dict
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not TOOL_NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name!r} is no name for a tool: a letter, then letters, digits, _ or -, 64 at most.")
+
+    def __call__(self, *values, **arguments):
+        return self.handler(*values, **arguments)
+
+
+NO_RESULT = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+
+
+def check_function(function) -> None:
+    """Raises TypeError for what cannot be the function of a tool."""
+    if isinstance(function, Tool):
+        raise TypeError(f"{function.name} is a Tool already. Use it as it is.")
+    if not callable(function) or isinstance(function, type):
+        raise TypeError(f"{function!r} is no function. A tool is made of a function, or described by a dict.")
+    if any(is_one(each) for is_one in NO_RESULT for each in (function, function.__call__)):
+        raise TypeError(f"{name_of(function)}: a tool returns its result. Make it a plain function, without async and yield.")
+
+
+def as_dict(value) -> dict:
+    """The value if it is a dict; an empty one otherwise."""
+    return value if isinstance(value, dict) else {}
+
+
+def error_line(error: BaseException) -> str:
+    """The type and the text of an error; the type alone where the text cannot be made."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def can_be_sent(arguments: dict) -> bool:
+    """Whether arguments can be sent as JSON: no NaN, no Infinity, no half character, which Python reads and the APIs refuse."""
+    try:
+        return bool(json.dumps(arguments, allow_nan=False, ensure_ascii=False).encode())
+    except (ValueError, RecursionError):
+        return False
+
+
+def read_definition(definition: dict, handler) -> Tool:
+    """Make a Tool of a bare definition: with inputSchema, or in OpenAI's or Anthropic's format.
+
+    handler: from a name and arguments to a result. Raises ValueError if there is none, TypeError if there is no name.
+    """
+    inner = as_dict(definition.get("function")) or definition
+    name = inner.get("name", "")
+    if not name:
+        raise TypeError("A definition needs a name. (Of a dict of tools, give list(tools.values()).)")
+    if handler is None:
+        raise ValueError(f"The tool {name!r} is only described. Who does it? Pass handler=, a function of name and arguments.")
+    schema = whole_schema(next((inner[key] for key in ("inputSchema", "input_schema", "parameters") if key in inner), {}))
+    return Tool(name, inner.get("description") or "", schema, lambda **arguments: handler(name, arguments), partial(check_names, schema))
