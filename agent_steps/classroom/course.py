@@ -15,4 +15,7 @@ LESSONS = (
     "make_it_safer",
     "behind_a_wall",
     "run_as_experiment",
+    "native_tools",
+    "call_with_tools",
+    "sessions",
 )
