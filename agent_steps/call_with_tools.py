@@ -135,7 +135,7 @@ def next_reply(loop, **more):
 def act(loop, call, note):
     """Ask about a call, run it, and return the text that answers it. Raises ToolLimitReached.
 
-    note: takes the text that is to stand there if the tool never returns.
+    note: takes the text that is to stand there, also in a saved history, if the tool never returns.
     """
     result, call = loop.result, replace(call, arguments=copy.deepcopy(call.arguments))
     if result.stop_reason:
@@ -183,9 +183,9 @@ def answer_all(loop, message, calls):
         def note(text):
             texts[number] = rows[number]["result"] = text
             messages[place:] = loop.results_of(list(zip(calls, texts)))
+            written(loop)
 
         note(act(loop, call, note))
-        written(loop)
         if loop.verbose:
             print(f"{short_call(call)}\n{show_text(texts[number])}")
 

@@ -589,7 +589,7 @@ def test_an_interrupted_experiment_gives_what_is_done_stops_soon_and_goes_on_lat
 def test_an_interrupt_ends_the_code_that_a_run_has_begun(session):
     sleeping = session(4, 0, program=SLEEPER)
     end = time.monotonic() + 60
-    while not list((sleeping.folder / "temporary").glob("run_*/work/began")):
+    while not list((sleeping.folder / "temporary").glob("run_*/*/began")):
         assert time.monotonic() < end and sleeping.child.poll() is None, sleeping.child.communicate()
         time.sleep(0.01)
     began = time.monotonic()

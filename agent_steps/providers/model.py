@@ -55,7 +55,8 @@ class Model:
         messages: dicts with "role" ("user" or "assistant") and "content" (text). The list is not changed.
         Raises ModelError with one clear sentence if no reply came.
         """
-        answer = self._asked(lambda: self._request(system_prompt, messages, {}, {}))
+        with self._explaining():
+            answer = self._request(system_prompt, messages, (), {})
         with self._reading():
             self._account(answer)
             return self._text(answer).encode("utf-8", "replace").decode()   # half a character could not be sent back
@@ -68,7 +69,8 @@ class Model:
         Raises ModelError with one clear sentence if no reply came. Neither list is changed.
         """
         system, rest = split_system(messages)
-        answer = self._asked(lambda: self._request(system, rest, {"tools": list(tools)} if tools else {}, parameters))
+        with self._explaining():
+            answer = self._request(system, rest, tools, parameters)
         with self._reading():
             self._account(answer)
             return whole_characters(self._message(answer))
@@ -81,28 +83,24 @@ class Model:
         system, rest = split_system(messages)
         self._usage_so_far, self.stop_reason = (None, None), None
         chunk = None
-        try:
-            with self._asked(lambda: self._request(system, rest, {"tools": list(tools)} if tools else {}, self._streamed(parameters))) as stream:
-                try:
-                    for chunk in stream:
-                        with self._reading():
-                            self._note(chunk)
-                            piece = whole_characters(chunk.to_dict(warnings=False))
-                        yield piece
-                finally:   # a stream that broke, or was not read to its end, was paid for too
-                    self._count(*self._usage_so_far)
-            if chunk is None:   # a web page, say
-                raise no_chat_reply(self)
-            if self.stop_reason is None:   # the connection was closed in the middle, politely
-                raise broken_off(self)
-        except self._sdk_errors() as error:
-            raise explain(error, self) from None
-        except (json.JSONDecodeError, UnicodeDecodeError):
-            raise no_chat_reply(self) from None
+        with self._explaining(), self._request(system, rest, tools, self._streamed(parameters)) as stream:
+            try:
+                for chunk in stream:
+                    with self._reading():
+                        self._note(chunk)
+                        piece = whole_characters(chunk.to_dict(warnings=False))
+                    yield piece
+            finally:   # a stream that broke, or was not read to its end, was paid for too
+                self._count(*self._usage_so_far)
+        if chunk is None:   # a web page, say
+            raise no_chat_reply(self)
+        if self.stop_reason is None:   # the connection was closed in the middle, politely
+            raise broken_off(self)
 
-    def _asked(self, request):
+    @contextmanager
+    def _explaining(self):
         try:
-            return request()
+            yield
         except self._sdk_errors() as error:
             raise explain(error, self) from None
         except (json.JSONDecodeError, UnicodeDecodeError):   # neither client makes these an error of its own
@@ -142,12 +140,12 @@ class OpenAIModel(Model):
 
         return OpenAIError, httpx2.HTTPError
 
-    def _request(self, system_prompt: str, messages: list[dict], tools: dict, parameters: dict):
+    def _request(self, system_prompt: str, messages: list[dict], tools: list[dict], parameters: dict):
         system = [{"role": "system", "content": system_prompt}] if system_prompt else []
         # The client inspects every message of `messages` again on every call: 0.17 ms a message, so 50 ms a call at 300
         # messages, and a long run costs the square of its length. `extra_body` is merged in after that inspection.
         return self.client.chat.completions.create(
-            model=self.name, messages=[], **self._options(parameters, {"messages": system + messages, **tools}))
+            model=self.name, messages=[], **self._options(parameters, {"messages": system + messages, **tools_part(tools)}))
 
     def _options(self, parameters: dict, body: dict) -> dict:
         options = {**self.options, **parameters}
@@ -192,8 +190,8 @@ class AnthropicModel(Model):
 
         return AnthropicError, httpx2.HTTPError
 
-    def _request(self, system_prompt: str, messages: list[dict], tools: dict, parameters: dict):
-        return self.client.messages.create(model=self.name, messages=messages, **tools, **self._options(system_prompt, parameters))
+    def _request(self, system_prompt: str, messages: list[dict], tools: list[dict], parameters: dict):
+        return self.client.messages.create(model=self.name, messages=messages, **tools_part(tools), **self._options(system_prompt, parameters))
 
     def _options(self, system_prompt: str, parameters: dict) -> dict:
         options = {"max_tokens": 4096, **self.options, **parameters}
@@ -240,6 +238,11 @@ def _all_input(usage) -> int | None:
     if usage.input_tokens is None:
         return None
     return usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
+
+
+def tools_part(tools: list[dict]) -> dict:
+    """The part of a request that describes tools; none is not sent, since the APIs refuse an empty list."""
+    return {"tools": list(tools)} if tools else {}
 
 
 def whole_characters(data: dict) -> dict:
