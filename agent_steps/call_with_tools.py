@@ -10,7 +10,7 @@ from agent_steps.native_tools import (
     anthropic_calls, anthropic_results, check_tools, openai_calls, openai_results, run_tool, to_anthropic, to_openai)
 from agent_steps.providers import ModelError
 from agent_steps.providers.formats import can_be_sent_back, ids_in, text_of
-from agent_steps.providers.model import Usage
+from agent_steps.providers.usage import Usage
 from agent_steps.run_agent import Turn, approval, refusal
 
 # for each format: how tools are described, calls read, results sent, and calls forbidden
@@ -39,9 +39,9 @@ class ToolLoopResult:
     """What a loop leaves behind.
 
     text: of the last reply; it is the answer if stop_reason is "answer". messages: all of them, the
-    answer too; the list to go on from. stop_reason: "answer", "max_rounds", "quit", "tool_limit", or
-    how the answer was broken off, as "length". rounds: replies with calls. tool_calls: those that
-    were approved. used: requests and tokens, None where a reply reported none.
+    answer too; the list to go on from. stop_reason: "answer", "max_rounds", "quit", "tool_limit",
+    "error", "budget", or how the answer was broken off, as "length". rounds: replies with calls.
+    tool_calls: those that were approved. used: requests and tokens, None where a reply reported none.
     """
 
     messages: list
@@ -62,10 +62,8 @@ class ToolLoopResult:
 
     @property
     def usage(self):
-        """The tokens of all requests together, None where unknown."""
-        sent, received = self.used.input_tokens, self.used.output_tokens
-        total = None if None in (sent, received) else sent + received
-        return {"input_tokens": sent, "output_tokens": received, "total_tokens": total}
+        """The tokens of all requests together, and their cost in dollars. None where unknown."""
+        return self.used.to_dict()
 
     @property
     def spend(self):
@@ -115,6 +113,7 @@ def request(loop, **more):
         except ModelError as error:
             if not tries_left or not error.may_pass:
                 error.result = loop.result
+                loop.result.stop_reason = error.stop_reason
                 raise
             time.sleep(loop.wait_seconds)
 
@@ -122,7 +121,7 @@ def request(loop, **more):
 def next_reply(loop, **more):
     """Get a reply and count what it took. Return the message, mended, and its calls."""
     message = can_be_sent_back(request(loop, **more))
-    loop.result.used.count(*(loop.model.last_tokens or (None, None)))
+    loop.result.used.count(loop.model.last_request)
     calls = loop.calls_in(message, loop.taken)
     if calls and loop.model.stop_reason in UNFINISHED:
         calls[-1] = replace(calls[-1], problem=CUT)
@@ -232,7 +231,7 @@ def call_with_tools(model, messages, tools, *, handler=None, max_rounds=8, max_t
         raise ValueError("max_rounds and tries are 1 or more, max_tool_calls is 0 or more.")
     if parameters.get("stream"):
         raise ValueError("call_with_tools does not stream. Lesson 17 does.")
-    result = ToolLoopResult(start(messages))
+    result = ToolLoopResult(start(messages), used=Usage(model=model))
     loop = ToolLoop(model, check_tools(tools, handler), result, max_tool_calls, tries,
                     wait_seconds, approve, on_append, verbose, parameters)
     while result.stop_reason is None and result.rounds < max_rounds:

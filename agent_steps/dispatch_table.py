@@ -2,6 +2,7 @@
 import json
 import re
 
+from agent_steps.providers.tools import error_line
 from agent_steps.task_complete import task_complete
 from agent_steps.tool_definitions import describe_function
 from agent_steps.write_the_tool import list_files
@@ -28,7 +29,7 @@ def call_tool(name: str, arguments: dict, tools: dict = TOOLS) -> str:
             return as_text(f"Error: {name} was not run: {problem}")
         return as_text(tools[name](**arguments))
     except (Exception, SystemExit) as error:
-        return as_text(f"Error: {name} failed: {type(error).__name__}: {error}")
+        return as_text(f"Error: {name} failed: {error_line(error)}")
 
 
 def check_arguments(schema: dict, arguments: dict) -> str | None:

@@ -25,7 +25,7 @@ class Turn:
     answer: str | None = None
     result: str | None = None
     note: str | None = None
-    tokens: tuple | None = None   # of this one request: sent, received
+    used: object = None   # tokens of this one request, and their cost
 
 
 @dataclass
@@ -33,7 +33,7 @@ class AgentRun:
     """What a run leaves behind. In a notebook it shows itself turn by turn.
 
     steps: replies asked for. tool_calls: calls that were approved. stop_reason: "completed", "max_steps", "quit",
-    "no_tool_calls", "repeating" or "error". summary: what the model says that it did.
+    "no_tool_calls", "repeating", "budget" or "error". summary: what the model says that it did.
     """
 
     task: str
@@ -111,13 +111,13 @@ def think(chat, run, turn):
     """Ask for a reply and look for a call in it. What is wrong with the reply is kept in turn.note."""
     try:
         turn.reply = chat.send(turn.sent)
-        turn.tokens = getattr(chat.model, "last_tokens", None)
+        turn.used = getattr(chat.model, "last_use", None)
         turn.call = parse_tool_call(turn.reply)
     except ToolCallError as error:
         turn.note = f"No tool was run. {error}"
     except ModelError as error:
         turn.note = str(error)
-        run.stop_reason = "error"
+        run.stop_reason = error.stop_reason
 
 
 def nudge(chat, run, turn):

@@ -108,7 +108,7 @@ def effort(run, model):
     return run.to_row() | {
         "provider": model.provider.name, "model": model.name, "calls": model.usage.calls,
         "input_tokens": model.usage.input_tokens, "output_tokens": model.usage.output_tokens,
-        "no_call": sum(turn.call is None for turn in run.turns),
+        "cost": model.usage.cost, "no_call": sum(turn.call is None for turn in run.turns),
         "reason": "" if run.completed else run.turns[-1].note or ""}
 
 

@@ -6,7 +6,7 @@ import itertools
 import json
 from dataclasses import dataclass, field
 
-from agent_steps.providers.errors import no_chat_reply
+from agent_steps.providers.extras import warn_if_all_thought
 from agent_steps.providers.formats import text_of, thinking_of
 
 FINISH_REASONS = {"end": "stop", "stop_sequence": "stop", "length": "length", "tool_calls": "tool",
@@ -20,7 +20,7 @@ class Reply:
     thinking: str = ""            # what was thought aloud before it
     finish_reason: str = "stop"   # "stop", "length", "tool", "filter", or "other" for all else
     model: str = ""
-    usage: dict = field(default_factory=dict)   # tokens sent and received, None where unknown
+    usage: dict = field(default_factory=dict, repr=False)   # its tokens and their cost, None where unknown
     history: list = field(default_factory=list, repr=False)   # the session's own list, which grows with it
 
     def __str__(self):
@@ -29,9 +29,8 @@ class Reply:
 
 def make_reply(model, message, history):
     """Make a Reply of a message that has just come from a model."""
-    usage = dict(zip(("input_tokens", "output_tokens"), model.last_tokens or (None, None)))
     reason = "filter" if message.get("refusal") else FINISH_REASONS.get(model.stop_reason, "other")
-    return Reply(text_of(message), thinking_of(message), reason, model.name, usage, history)
+    return Reply(text_of(message), thinking_of(message), reason, model.name, model.last_use.to_dict(), history)
 
 
 class Session:
@@ -121,10 +120,9 @@ def read_stream(model, messages, message, parameters):
     put_together = openai_pieces if model.wire == "openai" else anthropic_pieces
     chunks = model.native_chunks(messages, **parameters)
     first = next(chunks)   # makes the request: only what comes back is looked at below
-    try:
+    with model.reading():
         yield from put_together(itertools.chain([first], chunks), message)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        raise no_chat_reply(model) from None
+    warn_if_all_thought(message, model.stop_reason)
 
 
 class ChatSession(Session):

@@ -274,3 +274,15 @@ def test_a_frame_is_made_quickly_whatever_is_in_it():
 
 def test_the_tools_of_the_lesson():
     assert list(TOOLS) == ["list_files", "task_complete"]
+
+
+def test_an_error_whose_text_cannot_be_made_is_told_by_its_type():
+    class Odd(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    def odd() -> str:
+        """Fail oddly."""
+        raise Odd
+
+    assert call_tool("odd", {}, {"odd": odd}) == "Error: odd failed: Odd"

@@ -759,8 +759,8 @@ def test_the_ends_of_an_interval_lie_from_0_to_1():
 def test_a_comparison_takes_one_measure_as_a_text_and_refuses_an_unknown_one():
     table = outcomes(a=[0, 1, 1], b=[1, 1, 1])
     assert list(compare(table, "a", "b", "success").index) == ["success"]
-    with pytest.raises(ValueError, match="no column 'cost'"):
-        compare(table, "a", "b", ["cost"])
+    with pytest.raises(ValueError, match="no column 'price'"):
+        compare(table, "a", "b", ["price"])
 
 
 @pytest.mark.parametrize("seed", range(12))

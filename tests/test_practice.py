@@ -445,7 +445,7 @@ def _from_events(events):
             calls.append((event.content_block.name, "", event.content_block.id))
         elif event.type == "content_block_delta" and event.delta.type == "text_delta":
             text += event.delta.text
-        elif event.type == "content_block_delta":
+        elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
             name, arguments, call_id = calls.pop()
             calls.append((name, arguments + event.delta.partial_json, call_id))
         elif event.type == "message_delta":
@@ -850,6 +850,14 @@ def test_missing_usage_makes_the_count_unknown(wire):
 def test_missing_usage_is_missing_in_a_stream_too(wire):
     response = post(wire, transport=practice_transport("missing_usage"), stream=True, stream_options={"include_usage": True})
     assert "usage" not in response.text
+
+
+@both_wires
+@streamed_or_not
+@pytest.mark.parametrize("question", [COUNT, "hello"])
+def test_a_model_that_thinks_aloud_says_and_calls_the_same(wire, way, question):
+    plain = request(wire, [user(question)], way)
+    assert request(wire, [user(question)], way, connect={"faults": "thinks"}) == plain
 
 
 @both_wires

@@ -19,7 +19,7 @@ from agent_steps.classroom.experiment.statistics import success_table
 from agent_steps.classroom.experiment.table import COLUMNS
 from agent_steps.parse_the_tool_call import ToolCall
 from agent_steps.providers import ModelError
-from agent_steps.providers.model import Usage
+from agent_steps.providers.usage import Usage
 from agent_steps.run_as_experiment import Condition, effort, fresh_agent, nobody, run_experiment, run_once, run_row, run_seed, settings
 from agent_steps.wall.child import STOP_SIGNAL, WINDOWS
 

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from agent_steps.classroom.run_table import columns, run_html, run_text
+from agent_steps.providers import connect
+from agent_steps.providers.usage import Usage
 
 
-def turn(step, reply="a reply", sent="a message", call=None, answer=None, result=None, note=None, tokens=(10, 2)):
+def turn(step, reply="a reply", sent="a message", call=None, answer=None, result=None, note=None, used=Usage(1, 10, 2, connect())):
     call = call and SimpleNamespace(name=call[0], arguments=call[1])
-    return SimpleNamespace(step=step, sent=sent, reply=reply, call=call, answer=answer, result=result, note=note, tokens=tokens)
+    return SimpleNamespace(step=step, sent=sent, reply=reply, call=call, answer=answer, result=result, note=note, used=used)
 
 
 def a_chat(turns):

@@ -71,15 +71,16 @@ def test_everything_about_a_turn_has_a_heading(recorded):
 def test_tokens_add_up_from_turn_to_turn():
     model = connect("practice", script=[call_text("list_files", path="."), done()])
     run = run_agent(Chat(model, "You have tools."), "look around", approve=approve_all, quiet=True)
-    sent, received = (sum(numbers) for numbers in zip(*(turn.tokens for turn in run.turns)))
+    sent, received = (sum(numbers) for numbers in zip(*((turn.used.input_tokens, turn.used.output_tokens) for turn in run.turns)))
     assert (sent, received) == (model.usage.input_tokens, model.usage.output_tokens)
-    assert f"{sent:,} sent, {received:,} received" in repr(show_turn(run, 2)) and f"Tokens: {sent:,} sent, {received:,} received." in repr(run)
+    took = f"{sent:,} sent, {received:,} received, as if ${model.usage.cost:.4f}"
+    assert took in repr(show_turn(run, 2)) and f"Tokens: {took}." in repr(run)
 
 
 def test_tokens_of_the_runs_before_do_not_count():
     model = connect("practice", script=[done()])
     first, second = (run_agent(Chat(model, "You have tools."), "look around", approve=approve_all, quiet=True) for _ in range(2))
-    assert first.turns[0].tokens == second.turns[0].tokens
+    assert first.turns[0].used == second.turns[0].used
 
 
 def test_tokens_that_were_not_reported_stay_unknown(recorded):

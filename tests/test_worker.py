@@ -181,7 +181,7 @@ def test_a_stopped_run_asks_no_model_again():
             return "hm"
 
     worker = Worker(lambda model, approve: [model.reply("", [{"role": "user", "content": "x"}]) for _ in range(2)], Model())
-    worker.has_thought = lambda text: worker.stopped.set()
+    worker.has_thought = lambda text, use: worker.stopped.set()
     worker.run()
     assert len(requests) == 1 and isinstance(worker.error, KeyboardInterrupt)
 

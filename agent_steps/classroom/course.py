@@ -18,4 +18,7 @@ LESSONS = (
     "native_tools",
     "call_with_tools",
     "sessions",
+    "usage_and_cost",
+    "caching_and_thinking",
+    "interrupt_and_resume",
 )

@@ -56,7 +56,7 @@ class ApprovalPanel:
     def __init__(self, answer, wait=0.0, folder="."):
         self.answer, self.wait, self.folder = answer, wait, folder
         self.steps, self.calls, self.question, self.asked_at = 0, 0, None, 0.0
-        self.decisions, self.ending = [], "It is over."
+        self.decisions, self.ending, self.took = [], "It is over.", ""
         self.head, self.proposal = html_widget(), html_widget()
         self.log = ipywidgets.VBox()
         self.buttons = {"y": button("Approve"), "n": button("Refuse"), "q": button("Quit")}
@@ -84,6 +84,7 @@ class ApprovalPanel:
 
     def show(self, event):
         """Show what is happening now: light its stage, count, and put up the question if there is one."""
+        self.took = event.took
         if event.stage == "RULE":
             self.add(Decision(self.steps, short_call(event.call), "allowed by a rule" if event.text == "y" else "forbidden by a rule",
                               show_call(event.call, self.folder)))
@@ -94,7 +95,7 @@ class ApprovalPanel:
             self.calls += 1
         elif event.stage == "OBSERVE":
             self.note(event.text)
-        self.head.value = head_html(event.stage, self.steps, self.calls)
+        self.head.value = head_html(event.stage, self.steps, self.calls, self.took)
         self.buttons_fade(event.stage != "APPROVE")
         if event.stage == "APPROVE":
             self.ask(event.call, event.text)
@@ -154,7 +155,7 @@ class ApprovalPanel:
 
     def record(self) -> View:
         """Return what stays in the notebook: the decisions."""
-        title = f"The run took {count(self.steps, 'step')} and {count(self.calls, 'tool call')}. {self.ending}"
+        title = f"The run took {count(self.steps, 'step')} and {count(self.calls, 'tool call')}. {self.ending}" + (f" Tokens: {self.took}." if self.took else "")
         lines = [f"  step {each.step}: {each.call}{each.answer and f' ({each.answer})'}" for each in self.decisions]
         html = f"<p>{escape(title)}</p>{''.join(each.html() for each in self.decisions)}"
         return View("\n".join([title, *lines]), f'<div class="mathjax_ignore tex2jax_ignore">{html}</div>')
@@ -177,12 +178,12 @@ def button(words):
     return ipywidgets.Button(description=words, layout={"width": "auto", "min_width": "6em"})
 
 
-def head_html(stage, steps, calls) -> str:
-    """Write the four stages, one of them lit, and the counters."""
+def head_html(stage, steps, calls, took) -> str:
+    """Write the four stages, one of them lit, the counters, and what the replies took so far."""
     chips = " → ".join(f'<span style="{LIT}" aria-current="step">{name}</span>' if name == stage else f'<span style="{UNLIT}">{name}</span>'
                        for name in STAGES)
     return (f'{FADED}<div style="{TEXT}">{chips}<div style="margin:0.5em 0 0">Step {steps} | tool calls so far: {calls} | '
-            f'<strong role="status">{STAGES[stage]}</strong></div></div>')
+            f'<strong role="status">{STAGES[stage]}</strong></div><div>{escape(took and f"Tokens so far: {took}")}</div></div>')
 
 
 def says_html(reply) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from html import escape
 
 from .show_call import count, cut_middle, short_call, visible, visible_lines
-from .turn_view import approval, block_text, folded, folded_messages, tokens_so_far
+from .turn_view import approval, block_text, folded, folded_messages, got_no_reply, tokens_so_far
 
 LONGEST = 300                                        # characters of a summary that are not folded
 WIDTH = 100                                          # columns of the text form
@@ -22,6 +22,7 @@ WHY_IT_STOPPED = {
     "quit": "the person stopped it",
     "no_tool_calls": "the model replied again and again without a call that could be used",
     "repeating": "the model repeated the same call and got the same result",
+    "budget": "the next request might have cost more than the budget allows",
     "error": "an error stopped it",
 }
 HEADINGS = (("Step", 7), ("The model asked", 38), ("Approved?", 14), ("Result", 27), ("Tokens so far", 14))   # with their share of the width
@@ -42,13 +43,13 @@ def facts(run) -> str:
     """Count what the model's own summary may leave out: refusals, errors, replies without a call."""
     counted = {"refused by the person": sum((turn.answer or "").startswith("n") for turn in run.turns),
                "ended in an error": sum(failed(turn.result) for turn in run.turns),
-               "without a call that could run": sum(turn.call is None for turn in run.turns) - (run.stop_reason == "error")}   # there no reply came
+               "without a call that could run": sum(turn.call is None for turn in run.turns) - got_no_reply(run)}
     return ", ".join(f"{number} {what}" for what, number in counted.items() if number)
 
 
 def error_sentence(run) -> str:
     """Give the sentence with which an error ended the run, or an empty text."""
-    return visible(run.turns[-1].note or "") if run.stop_reason == "error" and run.turns else ""
+    return visible(run.turns[-1].note or "") if got_no_reply(run) and run.turns else ""
 
 
 def failed(result) -> bool:

@@ -5,6 +5,8 @@
 import json
 from html import escape
 
+from agent_steps.providers.usage import shown_use
+
 from .show_call import count, cut_line, visible, visible_lines
 from .whats_new import View
 
@@ -81,13 +83,14 @@ def approval(turn) -> str:
 
 
 def tokens_so_far(run, turn) -> str:
-    """Count the tokens of a run up to a turn: sent and received. Unknown stays unknown."""
-    last_failed = run.stop_reason == "error"   # then no reply came in the last turn, and nothing was used
-    used = [earlier.tokens for earlier in run.turns[:turn.step] if not (last_failed and earlier is run.turns[-1])]
-    if not used or None in used:
-        return "unknown"
-    sent, received = (sum(numbers) for numbers in zip(*used, strict=True))
-    return f"{sent:,} sent, {received:,} received"
+    """Count the tokens of a run up to a turn, sent and received, and their cost. Unknown stays unknown."""
+    replied = [earlier.used for earlier in run.turns[:turn.step] if not (got_no_reply(run) and earlier is run.turns[-1])]
+    return shown_use(replied)
+
+
+def got_no_reply(run) -> bool:
+    """Whether the last request of a run failed, or was not made. Then nothing was used for it."""
+    return run.stop_reason in ("error", "budget")
 
 
 def block_text(text, most=MOST_FOLDED) -> str:

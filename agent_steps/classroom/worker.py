@@ -8,6 +8,7 @@ import threading
 from typing import NamedTuple
 
 from agent_steps import CourseError
+from agent_steps.providers.usage import shown_use
 from agent_steps.wall.child import STOP_SIGNAL
 
 
@@ -16,11 +17,13 @@ class Event(NamedTuple):
 
     stage: "THINK", "APPROVE", "ACT" or "OBSERVE", the four stages of the loop; "RULE" where a rule answered for the person.
     call: at APPROVE, the call that is proposed. text: at APPROVE the model's reply, at OBSERVE what the model is told, at RULE the answer.
+    took: the tokens so far, and their cost, in words; an empty text before the first reply.
     """
 
     stage: str
     call: object = None
     text: str = ""
+    took: str = ""
 
 
 class WatchedModel:
@@ -34,7 +37,7 @@ class WatchedModel:
         """Pass the request on. Raises KeyboardInterrupt once the worker was stopped, so that nothing follows."""
         self.worker.will_think(messages)
         text = self.model.reply(system_prompt, messages)
-        self.worker.has_thought(text)
+        self.worker.has_thought(text, getattr(self.model, "last_use", None))
         return text
 
     def __getattr__(self, name):
@@ -62,7 +65,7 @@ class Worker(threading.Thread):
         self.original, self.watched = chat_or_model, self.watch(chat_or_model)
         self.events, self.answers = queue.SimpleQueue(), queue.SimpleQueue()
         self.one_question, self.stopped = threading.Lock(), threading.Event()
-        self.requests, self.last_reply = 0, ""
+        self.requests, self.last_reply, self.uses = 0, "", []
         self.result, self.error = None, None
 
     def watch(self, chat_or_model):
@@ -83,17 +86,22 @@ class Worker(threading.Thread):
         finally:
             STOP_SIGNAL.reset(before)
 
+    def tell(self, stage, call=None, text=""):
+        """Put an event into the queue."""
+        self.events.put(Event(stage, call, text, shown_use(self.uses) if self.uses else ""))
+
     def will_think(self, messages):
         """The model is about to be asked. From the second time on that means: something was observed."""
         self.go_on()
         if self.requests and messages:
-            self.events.put(Event("OBSERVE", text=messages[-1]["content"]))
+            self.tell("OBSERVE", text=messages[-1]["content"])
         self.requests += 1
-        self.events.put(Event("THINK"))
+        self.tell("THINK")
 
-    def has_thought(self, text):
-        """The model has answered."""
+    def has_thought(self, text, use=None):
+        """The model has answered. use: what the reply took, a Usage, or None for unknown."""
         self.go_on()
+        self.uses.append(use)
         self.last_reply = text
 
     def approve(self, call):
@@ -101,15 +109,15 @@ class Worker(threading.Thread):
         asked = []
         answer = self.policy.answer(call, lambda call: asked.append(call) or self.ask(call)) if self.policy else self.ask(call)
         if self.policy and not asked:
-            self.events.put(Event("RULE", call, answer))
+            self.tell("RULE", call, answer)
         if answer == "y":
-            self.events.put(Event("ACT", call))
+            self.tell("ACT", call)
         return answer
 
     def ask(self, call):
         """Ask about a call, and wait for the answer as long as it takes. One question at a time: an answer belongs to one call."""
         with self.one_question:
-            self.events.put(Event("APPROVE", call, self.last_reply))
+            self.tell("APPROVE", call, self.last_reply)
             answer = self.answers.get()
             self.go_on()
             return answer

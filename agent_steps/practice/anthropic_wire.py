@@ -1,10 +1,13 @@
 """Anthropic's messages format: JSON to a Request, and a Reply to JSON or to a stream of events."""
 import json
 
+from agent_steps.practice.caching import kept_for, read_and_written
 from agent_steps.practice.request import Call, Message, Refused, Reply, Request, Result, check_pairs, input_tokens, output_tokens
 
 ROLES = ("user", "assistant", "system")
-BLOCKS = {"text", "tool_use", "tool_result"}
+BLOCKS = {"text", "tool_use", "tool_result", "thinking", "redacted_thinking"}
+SMALLEST_BUDGET = 1024   # tokens to think with
+EMPTY = {"thinking": {"thinking": "", "signature": ""}, "text": {"text": ""}, "tool_use": {"input": {}}}   # as a streamed block begins
 STOP = {"end": "end_turn", "stop_sequence": "stop_sequence", "length": "max_tokens", "tool_calls": "tool_use"}
 
 
@@ -18,6 +21,7 @@ def read_request(body: dict, attempt: int) -> Request:
     if messages[0].role != "user":
         raise Refused("messages: the first message must use the user role")
     check_pairs(messages)
+    keep_system, keep_messages = _kept(body)
     return Request(
         system="\n".join([_read_text(body.get("system") or "", "system"), *(m.text for m in messages if m.role == "system")]).strip(),
         messages=[message for message in messages if message.role != "system"],
@@ -26,7 +30,30 @@ def read_request(body: dict, attempt: int) -> Request:
         max_tokens=body["max_tokens"],
         attempt=attempt,
         may_call=(body.get("tool_choice") or {}).get("type") != "none",
+        thinks=_thinks(body),
+        keep_system=keep_system,
+        keep_messages=keep_messages,
     )
+
+
+def _kept(body: dict) -> tuple[str | None, str | None]:
+    """How long the system prompt (with the tools before it) and the messages are to be kept. The last mark counts."""
+    of_system = [kept_for(block) for part in ("tools", "system") if isinstance(body.get(part), list) for block in body[part]]
+    blocks = [block for message in body["messages"] if isinstance(message["content"], list) for block in message["content"]]
+    of_messages = [*map(kept_for, blocks), kept_for(body)]
+    marks = [[mark for mark in part if mark] for part in (of_system, of_messages)]
+    if len(marks[0]) + len(marks[1]) > 4:
+        raise Refused("cache_control: at most 4 blocks may have one")
+    return tuple(part[-1] if part else None for part in marks)
+
+
+def _thinks(body: dict) -> bool:
+    """Whether the model is to think aloud first."""
+    thinking = body.get("thinking") or {"type": "disabled"}
+    budget = thinking.get("budget_tokens")
+    if thinking["type"] == "enabled" and not (isinstance(budget, int) and SMALLEST_BUDGET <= budget < body["max_tokens"]):
+        raise Refused(f"thinking.budget_tokens: at least {SMALLEST_BUDGET}, and less than max_tokens ({body['max_tokens']})")
+    return thinking["type"] != "disabled"
 
 
 def _read_message(message: dict, place: int) -> Message:
@@ -39,6 +66,8 @@ def _read_message(message: dict, place: int) -> Message:
         raise Refused(f"messages.{place}: the content is empty")
     if other := {block["type"] for block in content} - BLOCKS:
         raise Refused(f"messages.{place}: this model reads no blocks of type {', '.join(sorted(other))}")
+    if any(block["type"] == "thinking" and not block.get("signature") for block in content):
+        raise Refused(f"messages.{place}: a thinking block goes back as it came, with its signature")
     if any(block["type"] == "text" and not block.get("text", "").strip() for block in content):
         raise Refused(f"messages.{place}: text content blocks must be non-empty")
     return Message(
@@ -65,7 +94,8 @@ def _read_text(content, place) -> str:
 
 def write_reply(reply: Reply, request: Request, model: str, usage: bool = True) -> dict:
     """The JSON of a whole reply. Without `usage` that field is left out."""
-    blocks = [{"type": "text", "text": reply.text}] if reply.text else []
+    blocks = [{"type": "thinking", "thinking": reply.thinking, "signature": "practice"}] if reply.thinking else []
+    blocks += [{"type": "text", "text": reply.text}] if reply.text else []
     blocks += [{"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)} for call in reply.calls]
     answer = {
         "id": f"msg_practice_{request.turn}", "type": "message", "role": "assistant", "model": model, "content": blocks,
@@ -80,7 +110,12 @@ def _input(call: Call) -> dict:
 
 
 def _usage(reply: Reply, request: Request) -> dict:
-    return {"input_tokens": input_tokens(request), "output_tokens": output_tokens(reply)}
+    read, short, hour = read_and_written(request)
+    return {
+        "input_tokens": input_tokens(request) - read - short - hour, "output_tokens": output_tokens(reply),
+        "cache_read_input_tokens": read, "cache_creation_input_tokens": short + hour,
+        "cache_creation": {"ephemeral_5m_input_tokens": short, "ephemeral_1h_input_tokens": hour},
+    }
 
 
 def write_stream(reply: Reply, request: Request, model: str, pieces: list[str], body: dict, usage: bool = True) -> list[str]:
@@ -88,7 +123,7 @@ def write_stream(reply: Reply, request: Request, model: str, pieces: list[str], 
     whole = write_reply(reply, request, model, usage)
     events = [{"type": "message_start", "message": {**whole, "content": [], "stop_reason": None, "stop_sequence": None}}]
     for index, block in enumerate(whole["content"]):
-        empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
+        empty = {**block, **EMPTY[block["type"]]}
         events.append({"type": "content_block_start", "index": index, "content_block": empty})
         events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in _deltas(block, reply, index, pieces)]
         events.append({"type": "content_block_stop", "index": index})
@@ -100,9 +135,11 @@ def write_stream(reply: Reply, request: Request, model: str, pieces: list[str], 
 
 
 def _deltas(block: dict, reply: Reply, index: int, pieces: list[str]) -> list[dict]:
+    if block["type"] == "thinking":
+        return [{"type": "thinking_delta", "thinking": block["thinking"]}, {"type": "signature_delta", "signature": block["signature"]}]
     if block["type"] == "text":
         return [{"type": "text_delta", "text": piece} for piece in pieces]
-    raw = reply.calls[index - bool(reply.text)].raw
+    raw = reply.calls[index - bool(reply.text) - bool(reply.thinking)].raw
     return [{"type": "input_json_delta", "partial_json": json.dumps(block["input"]) if raw is None else raw}]
 
 

@@ -16,7 +16,7 @@ import json
 import math
 import random
 
-from agent_steps.practice.replies import finish, line
+from agent_steps.practice.replies import finish, line, think_aloud
 from agent_steps.practice.request import Call, Refused, Reply, Request
 from agent_steps.practice.situation import json_call, read_situation, shows_a_call, tools_in
 
@@ -180,4 +180,5 @@ MODEL_FAULTS = {
     "invented_result": _invented_result,
     "length_stop": _length_stop,
     "claims_done": _claims_done,
+    "thinks": think_aloud,
 }

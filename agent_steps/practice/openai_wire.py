@@ -1,6 +1,7 @@
 """OpenAI's chat completions format: JSON to a Request, and a Reply to JSON or to a stream of chunks."""
 import json
 
+from agent_steps.practice.caching import found_again
 from agent_steps.practice.request import Call, Message, Refused, Reply, Request, Result, check_pairs, input_tokens, output_tokens
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -64,6 +65,8 @@ def _read_call(call: dict) -> Call:
 def write_reply(reply: Reply, request: Request, model: str, usage: bool = True) -> dict:
     """The JSON of a whole reply. Without `usage` that field is left out, as some providers do."""
     message = {"role": "assistant", "content": reply.text or None if reply.calls else reply.text, "refusal": None}
+    if reply.thinking:   # no field of OpenAI's own: the services that show it put it here
+        message["reasoning_content"] = reply.thinking
     if reply.calls:
         message["tool_calls"] = [_write_call(call) for call in reply.calls]
     answer = {
@@ -80,12 +83,14 @@ def _write_call(call: Call) -> dict:
 
 def _usage(reply: Reply, request: Request) -> dict:
     sent, received = input_tokens(request), output_tokens(reply)
-    return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
+    return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received,
+            "prompt_tokens_details": {"cached_tokens": found_again(request)}}
 
 
 def write_stream(reply: Reply, request: Request, model: str, pieces: list[str], body: dict, usage: bool = True) -> list[str]:
     """The same reply as server-sent events, one string an event."""
-    deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]
+    thoughts = [{"reasoning_content": reply.thinking}] if reply.thinking else []
+    deltas = [{"role": "assistant", "content": ""}, *thoughts, *({"content": piece} for piece in pieces)]
     for index, call in enumerate(reply.calls):
         deltas.append({"tool_calls": [{"index": index, **_write_call(call)}]})
     chunks = [_chunk(request, model, delta, None) for delta in deltas]

@@ -1,6 +1,8 @@
 """The three things that a plan can do next: say something, call a tool, finish."""
-from agent_steps.practice.request import Call, Reply
-from agent_steps.practice.situation import Situation, json_call, lines
+import dataclasses
+
+from agent_steps.practice.request import Call, Reply, Request
+from agent_steps.practice.situation import Situation, json_call, lines, read_situation
 
 
 def line(key: str, **values) -> str:
@@ -51,6 +53,13 @@ def stopped(situation: Situation) -> Reply | None:
     if name == "task_complete":
         return say("refused_end")
     return finish(situation, line("refused_why" if reason else "refused", tool=name, reason=reason), done=False)
+
+
+def think_aloud(reply: Reply, request: Request) -> Reply:
+    """The same reply with the thoughts before it."""
+    situation = read_situation(request)
+    plan = f"I call {reply.calls[0].name}." if reply.calls else "I write my reply."
+    return dataclasses.replace(reply, thinking=line("thinks", task=situation.task, steps=len(situation.steps), plan=plan))
 
 
 def reason_in(refusal: str) -> str:

@@ -36,7 +36,8 @@ class Request:
     """Everything that the next reply may depend on.
 
     tools: name to JSON schema, for tools given natively. attempt: 0, or more when the client tries again. may_call: False
-    where tools are described and may not be called (tool_choice "none").
+    where tools are described and may not be called (tool_choice "none"). thinks: whether it is asked to think aloud first.
+    keep_system, keep_messages: how long a cache is asked to keep the system prompt, and all messages: "5m", "1h" or None.
     """
 
     system: str
@@ -46,6 +47,9 @@ class Request:
     max_tokens: int | None = None
     attempt: int = 0
     may_call: bool = True
+    thinks: bool = False
+    keep_system: str | None = None
+    keep_messages: str | None = None
 
     @property
     def turn(self) -> int:
@@ -55,12 +59,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """The model's reply. stop_reason: "end", "length", "stop_sequence" (then `stopped_by` is which) or "tool_calls"."""
+    """The model's reply. stop_reason: "end", "length", "stop_sequence" (then `stopped_by` is which) or "tool_calls".
+
+    thinking: what it thought aloud before.
+    """
 
     text: str
     calls: tuple[Call, ...] = ()
     stop_reason: str = "end"
     stopped_by: str | None = None
+    thinking: str = ""
 
 
 class Refused(Exception):
@@ -82,15 +90,18 @@ def input_tokens(request: Request) -> int:
     """Tokens of everything that was sent: system prompt, tools, and every message with its calls and results."""
     texts = [request.system, *(f"{name} {schema}" for name, schema in request.tools.items())]
     for message in request.messages:
-        texts.append(message.text)
-        texts += [f"{call.name} {call.arguments}" for call in message.calls]
-        texts += [result.text for result in message.results]
+        texts += message_texts(message)
     return sum(map(count_tokens, texts))
 
 
+def message_texts(message: Message) -> list[str]:
+    """What is counted of a message: its text, its calls, its results."""
+    return [message.text, *(f"{call.name} {call.arguments}" for call in message.calls), *(result.text for result in message.results)]
+
+
 def output_tokens(reply: Reply) -> int:
-    """Tokens of the reply: its text, and each call's name and arguments."""
-    return sum(map(count_tokens, [reply.text, *(f"{call.name} {call.arguments}" for call in reply.calls)]))
+    """Tokens of the reply: what it thought, its text, and each call's name and arguments."""
+    return sum(map(count_tokens, [reply.thinking, reply.text, *(f"{call.name} {call.arguments}" for call in reply.calls)]))
 
 
 def check_pairs(messages: list[Message]) -> None:

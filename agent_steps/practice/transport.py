@@ -7,6 +7,7 @@ import httpx2
 from agent_steps.practice import anthropic_wire, openai_wire
 from agent_steps.practice.faults import check_faults, fault_for, strike_network, strike_reply
 from agent_steps.practice.mind import decide
+from agent_steps.practice.replies import think_aloud
 from agent_steps.practice.request import Refused, Reply, Request
 
 MODEL = "practice"
@@ -30,6 +31,7 @@ def answer(http_request: httpx2.Request, faults=None, seed: int = 0, script: lis
         fault = fault_for(request, faults, seed)
         strike_network(fault)
         reply = strike_reply(fault, _scripted(request, script) or decide(request), request)
+        reply = think_aloud(reply, request) if request.thinks else reply
         return _respond(wire, body, request, _limit(reply, request), fault)
     except Refused as refused:
         return httpx2.Response(refused.status, json=wire.write_error(refused), headers=refused.headers)
@@ -53,13 +55,17 @@ def _scripted(request: Request, script: list[str] | None) -> Reply | None:
 
 
 def _limit(reply: Reply, request: Request) -> Reply:
-    """Cut the text at a stop sequence or at the limit on its length, as the real APIs do. What would follow is not written."""
+    """Cut the text at a stop sequence or at the limit on its length, as the real APIs do. What would follow is not written.
+
+    What was thought counts against the limit too, so there may be no room for an answer.
+    """
     found = [(reply.text.find(sequence), sequence) for sequence in request.stop if sequence in reply.text]
     place, sequence = min(found, default=(len(reply.text), None))
-    limit = 4 * request.max_tokens if request.max_tokens else len(reply.text)
-    if limit < place:
-        return Reply(reply.text[:limit], stop_reason="length")
-    return Reply(reply.text[:place], stop_reason="stop_sequence", stopped_by=sequence) if found else reply
+    limit = max(4 * request.max_tokens - len(reply.thinking), 0) if request.max_tokens else len(reply.text)
+    if limit < place or reply.thinking and not limit:
+        thinking = reply.thinking[:4 * request.max_tokens]
+        return Reply(reply.text[:limit], stop_reason="length", thinking=thinking)
+    return Reply(reply.text[:place], stop_reason="stop_sequence", stopped_by=sequence, thinking=reply.thinking) if found else reply
 
 
 def _respond(wire, body: dict, request: Request, reply: Reply, fault: str | None) -> httpx2.Response:

@@ -1,17 +1,21 @@
 """``connect``: from a provider's name to a model that answers."""
 import os
+from dataclasses import replace
 from urllib.parse import urlsplit
 
+from agent_steps.providers.anthropic_model import AnthropicModel
 from agent_steps.providers.catalogue import COMPATIBLE, MODEL_NAMES, PROVIDERS, Provider
 from agent_steps.providers.clients import live_client, practice_client
 from agent_steps.providers.errors import ModelError, shown_address
+from agent_steps.providers.extras import usable_extras
 from agent_steps.providers.keys import find_key
-from agent_steps.providers.model import AnthropicModel, Model, OpenAIModel
+from agent_steps.providers.model import Model
 from agent_steps.providers.ollama import ollama_address, ollama_models
+from agent_steps.providers.openai_model import OpenAIModel
 from agent_steps.providers.settings import address_set_for
 
 DEFAULT_VARIABLE = "AGENT_STEPS_PROVIDER"
-REQUEST_OPTIONS = {"temperature", "max_tokens", "stop"}
+REQUEST_OPTIONS = {"temperature", "max_tokens", "stop", "cache", "thinking"}
 CLIENT_OPTIONS = {"timeout", "max_retries"}
 PRACTICE_OPTIONS = {"wire", "faults", "seed", "script"}
 
@@ -25,15 +29,18 @@ def connect(provider: str | None = None, model: str | None = None, *, api_key: s
     model: the model's name; each provider has a default.
     api_key, base_url: in place of the provider's own variable and address.
     options: temperature, max_tokens, stop (text or list of texts), timeout (seconds, default 60), max_retries
-        (default 2); for the practice model also wire ("openai" or "anthropic"), faults, seed and script.
+        (default 2); in Anthropic's format cache (what is kept between requests: "none", the system prompt for "5m" or "1h",
+        or "auto" for all) and thinking (tokens to think aloud with; lesson 19), which are ignored elsewhere, with a warning;
+        for the practice model also wire ("openai" or "anthropic"), faults, seed and script.
 
     Raises ModelError for an unknown provider or a missing key, TypeError for an unknown option, ValueError for an unknown
-    fault.
+    fault and for a cache or thinking that cannot be.
     """
     _check_address(base_url)
     row = _choose(provider, model, base_url)
     _check_address(base_url or address_set_for(row.name))
     _check_options(row, options)
+    options = usable_extras(options, options.get("wire", row.wire), row.name)
     if row.name == "practice":
         if base_url not in (None, row.base_url):
             raise ModelError('base_url is for another provider than the practice model. Name it, or "auto", first.')
@@ -107,7 +114,7 @@ def _practice_model(row: Provider, model: str | None, options: dict) -> Model:
     transport = practice_transport(options.get("faults"), options.get("seed", 0), options.get("script"))
     base_url = row.base_url.removesuffix("/v1") if wire == "anthropic" else row.base_url
     client = practice_client(wire, transport, base_url, options.get("max_retries", 2))
-    return _model(wire, row, model or row.model, client, base_url, options)
+    return _model(wire, row if wire == row.wire else replace(row, wire=wire), model or row.model, client, base_url, options)
 
 
 def _live_model(row: Provider, model: str | None, api_key: str | None, base_url: str, options: dict) -> Model:

@@ -12,7 +12,10 @@ class ModelError(CourseError):
     """The model could not be reached or did not answer. The text is one sentence for a person.
 
     status: the HTTP status of the answer, or None where there was none. may_pass: whether the same request may work later.
+    stop_reason: what a run that it ends says of its end.
     """
+
+    stop_reason = "error"
 
     def __init__(self, sentence: str, status: int | None = None, may_pass: bool = False):
         super().__init__(sentence)

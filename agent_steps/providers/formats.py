@@ -1,4 +1,9 @@
 """What can be read from messages in either format, OpenAI's or Anthropic's."""
+import json
+
+from agent_steps.providers.tools import as_dict
+
+TAGS = ("think", "thinking", "reasoning")   # some servers leave thoughts in the text of a reply, between such tags
 
 
 def text_of(message: dict) -> str:
@@ -28,6 +33,15 @@ def thinking_of(message: dict) -> str:
     return message.get("reasoning_content") or message.get("reasoning") or "\n".join(thoughts)
 
 
+def is_all_thought(message: dict) -> bool:
+    """Whether a reply holds thoughts, perhaps hidden ones, and neither an answer nor a call."""
+    content, text = message.get("content"), text_of(message).strip()
+    blocks = content if isinstance(content, list) else []
+    thinks = thinking_of(message) or any(block.get("type") in ("thinking", "redacted_thinking") for block in blocks)
+    in_tags = any(text.startswith(f"<{tag}>") and not text.partition(f"</{tag}>")[2] for tag in TAGS)
+    return bool(in_tags or thinks and not text) and not ids_in([message])
+
+
 def fresh_id(id, taken: set) -> str:
     """Return an id that no other call has: the call's own, or one made for it. It counts as taken from now on."""
     number = len(taken) + 1
@@ -43,3 +57,55 @@ def can_be_sent_back(message: dict) -> dict:
     if not isinstance(content, list):
         return message
     return message | {"content": [block for block in content if block.get("type") != "text" or (block.get("text") or "").strip()]}
+
+
+def calls_in(message) -> list[dict]:
+    """The calls of a message of either format as they stand in it, each with an "id". What is no call is left out."""
+    message = as_dict(message)
+    found = [call for call in as_list(message.get("tool_calls")) if isinstance(call, dict)]
+    return found + [block for block in as_list(message.get("content")) if as_dict(block).get("type") == "tool_use"]
+
+
+def call_parts(call: dict) -> tuple[str, dict, str]:
+    """The name and the arguments of such a call, and its format. Arguments that are no JSON object become {}."""
+    if call.get("type") == "tool_use":
+        return call.get("name"), read_object(call.get("input")) or {}, "anthropic"
+    function = as_dict(call.get("function"))
+    return function.get("name"), read_object(function.get("arguments")) or {}, "openai"
+
+
+def results_in(message) -> list[tuple]:
+    """The results in a message of either format: the id of the call, and the result as it stands there, with a "content"."""
+    message = as_dict(message)
+    if message.get("role") == "tool":
+        return [(message.get("tool_call_id"), message)]
+    blocks = [block for block in as_list(message.get("content")) if as_dict(block).get("type") == "tool_result"]
+    return [(block.get("tool_use_id"), block) for block in blocks]
+
+
+def text_in(content) -> str:
+    """The text of a content: a text, or a list of blocks, of which those with text are joined by line ends."""
+    if isinstance(content, str):
+        return content
+    texts = [as_dict(block).get("text") for block in as_list(content) if as_dict(block).get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def read_object(written) -> dict | None:
+    """A dict, or the dict that a JSON text holds; None for all else."""
+    try:
+        value = json.loads(written) if isinstance(written, str) else written
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def as_list(value) -> list:
+    """The value if it is a list; an empty one otherwise."""
+    return value if isinstance(value, list) else []
+
+
+def role_of(message) -> str | None:
+    """Whose message it is, in either format: "system" for a developer's too, and "tool" for results, also Anthropic's."""
+    role = as_dict(message).get("role")
+    return "tool" if results_in(message) else "system" if role == "developer" else role

@@ -3,29 +3,12 @@ import itertools
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from agent_steps.providers.catalogue import COMPATIBLE
 from agent_steps.providers.errors import broken_off, explain, no_chat_reply
-
-
-@dataclass
-class Usage:
-    """What a model was used for so far. Token counts turn to None for good once a reply reports none."""
-
-    calls: int = 0
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-
-    def count(self, input_tokens: int | None, output_tokens: int | None) -> None:
-        """Add one call."""
-        self.calls += 1
-        self.input_tokens = _add(self.input_tokens, input_tokens)
-        self.output_tokens = _add(self.output_tokens, output_tokens)
-
-
-def _add(total: int | None, more: int | None) -> int | None:
-    return None if total is None or more is None else total + more
+from agent_steps.providers.extras import warn_if_all_thought
+from agent_steps.providers.formats import text_of
+from agent_steps.providers.usage import Usage, read_usage, tokens_sent
 
 
 class Model:
@@ -33,9 +16,10 @@ class Model:
 
     name: the model's name, as the provider knows it.
     client: the SDK client itself, for code that wants to make its own calls.
-    usage: calls and tokens so far.
+    usage: calls and tokens so far, and what they cost.
     stop_reason: why the last reply ended: "end", "length", "stop_sequence", "tool_calls" or the provider's own word.
-    last_tokens: tokens of the last reply's request and of the reply itself; None where the provider reports none.
+    last_request: what the last reply reported of itself, as read_usage returns it; None where the provider reports nothing.
+    before_request: called with the system prompt, messages, tools and parameters of each request; what it raises keeps that from being sent.
     """
 
     def __init__(self, provider, name: str, client, base_url: str, timeout: float, options: dict):
@@ -45,9 +29,10 @@ class Model:
         self.base_url = base_url
         self.timeout = timeout
         self.options = options
-        self.usage = Usage()
+        self.usage = Usage(model=self)
         self.stop_reason: str | None = None
-        self.last_tokens: tuple[int, int] | None = None
+        self.last_request: dict | None = None
+        self.before_request = None
 
     def reply(self, system_prompt: str, messages: list[dict]) -> str:
         """Send the system prompt and the whole list of messages; return the text of the reply.
@@ -55,11 +40,9 @@ class Model:
         messages: dicts with "role" ("user" or "assistant") and "content" (text). The list is not changed.
         Raises ModelError with one clear sentence if no reply came.
         """
-        with self._explaining():
-            answer = self._request(system_prompt, messages, (), {})
-        with self._reading():
-            self._account(answer)
-            return self._text(answer).encode("utf-8", "replace").decode()   # half a character could not be sent back
+        message = self._reply_to(system_prompt, messages, (), {})
+        with self.reading():
+            return text_of(message)
 
     def native_reply(self, messages: list[dict], tools: list[dict] = (), **parameters) -> dict:
         """Send messages and tools that are in this model's own format; return the reply as one more such message.
@@ -68,12 +51,7 @@ class Model:
         tools: descriptions, as `to_openai` or `to_anthropic` of lesson 15 makes them. parameters: further parameters of the request.
         Raises ModelError with one clear sentence if no reply came. Neither list is changed.
         """
-        system, rest = split_system(messages)
-        with self._explaining():
-            answer = self._request(system, rest, tools, parameters)
-        with self._reading():
-            self._account(answer)
-            return whole_characters(self._message(answer))
+        return self._reply_to(*split_system(messages), tools, parameters)
 
     def native_chunks(self, messages: list[dict], tools: list[dict] = (), **parameters) -> Iterator[dict]:
         """As native_reply, but yield the pieces of the reply as they come, each a dict in this model's own format.
@@ -81,17 +59,17 @@ class Model:
         Usage and stop_reason are known when the last piece has come. Raises ModelError, also in the middle.
         """
         system, rest = split_system(messages)
-        self._usage_so_far, self.stop_reason = (None, None), None
+        self._usage_so_far, self.stop_reason = {}, None
         chunk = None
-        with self._explaining(), self._request(system, rest, tools, self._streamed(parameters)) as stream:
+        with self._explaining(), self._ask(system, rest, tools, self._streamed(parameters)) as stream:
             try:
                 for chunk in stream:
-                    with self._reading():
+                    with self.reading():
                         self._note(chunk)
                         piece = whole_characters(chunk.to_dict(warnings=False))
                     yield piece
             finally:   # a stream that broke, or was not read to its end, was paid for too
-                self._count(*self._usage_so_far)
+                self._count(self._usage_so_far)
         if chunk is None:   # a web page, say
             raise no_chat_reply(self)
         if self.stop_reason is None:   # the connection was closed in the middle, politely
@@ -107,15 +85,41 @@ class Model:
             raise no_chat_reply(self) from None
 
     @contextmanager
-    def _reading(self):
+    def reading(self):
+        """Raise ModelError where what came back turns out not to be a reply at all."""
         try:
             yield
-        except (AttributeError, IndexError, TypeError):
+        except (AttributeError, LookupError, TypeError, ValueError):
             raise no_chat_reply(self) from None
 
-    def _count(self, input_tokens: int | None, output_tokens: int | None) -> None:
-        self.usage.count(input_tokens, output_tokens)
-        self.last_tokens = None if None in (input_tokens, output_tokens) else (input_tokens, output_tokens)
+    @property
+    def last_tokens(self) -> tuple[int, int] | None:
+        """Tokens of the last reply's request and of the reply itself; None where the provider reports none."""
+        return self.last_request and (tokens_sent(self.last_request), self.last_request["output_tokens"])
+
+    @property
+    def last_use(self) -> Usage:
+        """What the last reply alone took."""
+        sent, received = self.last_tokens or (None, None)
+        return Usage(1, sent, received, self, [self.last_request])
+
+    def _reply_to(self, system: str | list[dict], messages: list[dict], tools: list[dict], parameters: dict) -> dict:
+        with self._explaining():
+            answer = self._ask(system, messages, tools, parameters)
+        with self.reading():
+            self._account(answer)
+            message = whole_characters(self._message(answer))
+            warn_if_all_thought(message, self.stop_reason)
+        return message
+
+    def _ask(self, system: str | list[dict], messages: list[dict], tools: list[dict], parameters: dict):
+        if self.before_request:
+            self.before_request(system, messages, tools, parameters)
+        return self._request(system, messages, tools, parameters)
+
+    def _count(self, reported) -> None:
+        self.last_request = read_usage(reported, self.wire)
+        self.usage.count(self.last_request)
 
     def __repr__(self) -> str:
         if self.provider.name == "practice":
@@ -129,117 +133,6 @@ class Model:
         return f"<model {self.name!r} by {self.provider.name}, {self.wire} format ({cost})>"
 
 
-class OpenAIModel(Model):
-    """A model behind OpenAI's chat completions format, which most providers speak."""
-
-    wire = "openai"
-
-    def _sdk_errors(self) -> tuple:
-        import httpx2
-        from openai import OpenAIError
-
-        return OpenAIError, httpx2.HTTPError
-
-    def _request(self, system_prompt: str, messages: list[dict], tools: list[dict], parameters: dict):
-        system = [{"role": "system", "content": system_prompt}] if system_prompt else []
-        # The client inspects every message of `messages` again on every call: 0.17 ms a message, so 50 ms a call at 300
-        # messages, and a long run costs the square of its length. `extra_body` is merged in after that inspection.
-        return self.client.chat.completions.create(
-            model=self.name, messages=[], **self._options(parameters, {"messages": system + messages, **tools_part(tools)}))
-
-    def _options(self, parameters: dict, body: dict) -> dict:
-        options = {**self.options, **parameters}
-        options["extra_body"] = {**options.get("extra_body", {}), **body}
-        if "max_tokens" in options:
-            options[self.provider.max_tokens_name] = options.pop("max_tokens")
-        return options
-
-    def _streamed(self, parameters: dict) -> dict:
-        return {**parameters, "stream": True, "stream_options": {"include_usage": True}}
-
-    def _note(self, chunk) -> None:
-        """Usage comes in the last piece, alone."""
-        if chunk.usage:
-            self._usage_so_far = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
-        if chunk.choices and chunk.choices[0].finish_reason:
-            self.stop_reason = self._ending(chunk.choices[0].finish_reason)
-
-    def _account(self, completion) -> None:
-        usage = completion.usage   # counted first: what was used was used, whatever else the answer lacks
-        self._count(usage and usage.prompt_tokens, usage and usage.completion_tokens)
-        self.stop_reason = self._ending(completion.choices[0].finish_reason)
-
-    def _ending(self, reason: str) -> str:
-        return {"stop": "end"}.get(reason, reason)
-
-    def _text(self, completion) -> str:
-        return completion.choices[0].message.content or ""
-
-    def _message(self, completion) -> dict:
-        return completion.choices[0].message.to_dict(warnings=False)   # of an odd call the client would warn, too
-
-
-class AnthropicModel(Model):
-    """A model behind Anthropic's messages format: the system prompt stands apart, and a reply is a list of blocks."""
-
-    wire = "anthropic"
-
-    def _sdk_errors(self) -> tuple:
-        import httpx2
-        from anthropic import AnthropicError
-
-        return AnthropicError, httpx2.HTTPError
-
-    def _request(self, system_prompt: str, messages: list[dict], tools: list[dict], parameters: dict):
-        return self.client.messages.create(model=self.name, messages=messages, **tools_part(tools), **self._options(system_prompt, parameters))
-
-    def _options(self, system_prompt: str, parameters: dict) -> dict:
-        options = {"max_tokens": 4096, **self.options, **parameters}
-        if system_prompt:
-            options["system"] = system_prompt
-        if "stop" in options:
-            stop = options.pop("stop")
-            options["stop_sequences"] = [stop] if isinstance(stop, str) else stop
-        if "temperature" in options:   # no argument of this client any more, but still a field of the format
-            options["extra_body"] = {**options.get("extra_body", {}), "temperature": options.pop("temperature")}
-        return options
-
-    def _streamed(self, parameters: dict) -> dict:
-        return {**parameters, "stream": True}
-
-    def _note(self, event) -> None:
-        """What was sent is known at the beginning, what was received at the end."""
-        sent, received = self._usage_so_far
-        if event.type == "message_start":
-            sent = event.message.usage and _all_input(event.message.usage)
-        elif event.type == "message_delta":
-            received = event.usage and event.usage.output_tokens
-            self.stop_reason = self._ending(event.delta.stop_reason)
-        self._usage_so_far = sent, received
-
-    def _account(self, message) -> None:
-        usage = message.usage
-        self._count(usage and _all_input(usage), usage and usage.output_tokens)
-        self.stop_reason = self._ending(message.stop_reason)
-
-    def _ending(self, reason: str) -> str:
-        same = {"end_turn": "end", "max_tokens": "length", "model_context_window_exceeded": "length", "tool_use": "tool_calls"}
-        return same.get(reason, reason)
-
-    def _text(self, message) -> str:
-        return "".join(block.text for block in message.content if block.type == "text")
-
-    def _message(self, message) -> dict:
-        return {"role": "assistant", "content": [block.to_dict(warnings=False) for block in message.content]}
-
-
-def _all_input(usage) -> int | None:
-    """Anthropic counts input that was written to or read from its cache apart; all of it was input."""
-    if usage.input_tokens is None:
-        return None
-    return usage.input_tokens + (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
-
-
 def tools_part(tools: list[dict]) -> dict:
     """The part of a request that describes tools; none is not sent, since the APIs refuse an empty list."""
     return {"tools": list(tools)} if tools else {}
@@ -250,7 +143,11 @@ def whole_characters(data: dict) -> dict:
     return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def split_system(messages: list[dict]) -> tuple[str, list[dict]]:
-    """Part the system prompt, the texts of the first messages of role "system", from the other messages."""
+def split_system(messages: list[dict]) -> tuple[str | list[dict], list[dict]]:
+    """Part the system prompt, all first messages of role "system", from the other messages. It is a text, or blocks if one of them has some."""
     rest = list(itertools.dropwhile(lambda message: message["role"] == "system", messages))
-    return "\n\n".join(message["content"] for message in messages[:len(messages) - len(rest)]), rest
+    contents = [message["content"] for message in messages[:len(messages) - len(rest)]]
+    if all(isinstance(content, str) for content in contents):
+        return "\n\n".join(contents), rest
+    blocks = [[{"type": "text", "text": content}] if isinstance(content, str) else content for content in contents]
+    return list(itertools.chain(*blocks)), rest

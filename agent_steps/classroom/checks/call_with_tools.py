@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 from agent_steps.classroom.checks import want
 from agent_steps.providers import connect
-from agent_steps.providers.model import Usage
+from agent_steps.providers.usage import Usage
 
 
 def _result(calls, sent, received):

@@ -38,7 +38,7 @@ def plot_success(lines):
         axes.set_xlabel("share of the runs")
         _without_chart_junk(axes)
         _legend_of_success(figure)
-        return _image(figure, _words_of_success(lines))
+        return image_of(figure, _words_of_success(lines))
 
 
 def _draw_line(axes, place: int, line) -> None:
@@ -101,7 +101,7 @@ def plot_steps(table):
         _scale_steps(panels, most)
         panels[-1].set_xlabel("steps" + _left_out(table))
         _legend(figure, {"succeeded": Patch(**SUCCESS), "did not succeed": Patch(**OTHER)})
-        return _image(figure, _words_of_steps(groups))
+        return image_of(figure, _words_of_steps(groups))
 
 
 def _draw_steps(axes, rows) -> None:
@@ -160,7 +160,7 @@ def _wrapped(name, width: int) -> str:
     return "\n".join(textwrap.wrap(str(name), width)) or str(name)
 
 
-def _image(figure, words: str):
+def image_of(figure, words: str):
     """Return the figure as it is shown and saved in a notebook."""
     from IPython.display import Image
     from matplotlib.backends.backend_agg import FigureCanvasAgg

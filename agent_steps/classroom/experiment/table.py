@@ -6,7 +6,7 @@ COLUMNS = {
     "condition": "string", "run": "int64",
     "provider": "string", "model": "string", "prompt": "string", "temperature": "Float64", "max_steps": "Int64", "denied": "string", "seed": "Int64",   # what was set
     "steps": "Int64", "tool_calls": "Int64", "completed": "boolean", "stop_reason": "string", "refused": "Int64", "errors": "Int64",     # what happened
-    "no_call": "Int64", "calls": "Int64", "input_tokens": "Int64", "output_tokens": "Int64", "seconds": "Float64",   # what it took
+    "no_call": "Int64", "calls": "Int64", "input_tokens": "Int64", "output_tokens": "Int64", "cost": "Float64", "seconds": "Float64",   # what it took
     "summary": "string",                                                                                                # what the model says
     "success": "boolean", "reason": "string", "began_with": "string",                                                      # what the disk says
 }
