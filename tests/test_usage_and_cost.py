@@ -797,3 +797,8 @@ def test_a_budget_that_is_reached_is_an_outcome_of_the_agent_and_no_broken_run(m
     assert table["reason"].str.startswith("The budget is 1,700 tokens").all() and (table["cost"] < 0.0085).all()
     run_experiment(WRITER, "Write a.txt.", check=yes, runs=2, results=results)
     assert len(results.read_text(encoding="utf-8").splitlines()) == 2   # nor is it tried again
+
+
+def test_a_sum_of_dollars_is_the_same_in_every_python():
+    assert total([0.1] * 10) == 1.0 and total([0.1, None]) is None
+    assert total([1, 2]) == 3 and isinstance(total([1, 2]), int) and total([]) == 0

@@ -1,4 +1,5 @@
 """What requests took: counted as they are answered, and put under one set of names for both formats."""
+import math
 from dataclasses import dataclass, field
 from numbers import Integral
 
@@ -60,7 +61,11 @@ def shown_use(uses: list) -> str:
 def total(numbers):
     """Add numbers up. One that is unknown makes the sum unknown."""
     numbers = list(numbers)
-    return None if None in numbers else sum(numbers)
+    if None in numbers:
+        return None
+    if any(isinstance(number, float) for number in numbers):
+        return math.fsum(numbers)   # rounded once, at the end; sum rounds in other places since Python 3.12
+    return sum(numbers)
 
 
 def tokens_sent(usage: dict) -> int:
