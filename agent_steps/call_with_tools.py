@@ -10,6 +10,7 @@ from agent_steps.native_tools import (
     anthropic_calls, anthropic_results, check_tools, openai_calls, openai_results, run_tool, to_anthropic, to_openai)
 from agent_steps.providers import ModelError
 from agent_steps.providers.formats import can_be_sent_back, ids_in, text_of
+from agent_steps.providers.tools import EndsTheTurn, with_server
 from agent_steps.providers.usage import Usage
 from agent_steps.run_agent import Turn, approval, refusal
 
@@ -40,7 +41,7 @@ class ToolLoopResult:
 
     text: of the last reply; it is the answer if stop_reason is "answer". messages: all of them, the
     answer too; the list to go on from. stop_reason: "answer", "max_rounds", "quit", "tool_limit",
-    "error", "budget", or how the answer was broken off, as "length". rounds: replies with calls.
+    "error", "budget", "deferred" (lesson 21), or how the answer broke off. rounds: replies with calls.
     tool_calls: those that were approved. used: requests and tokens, None where a reply reported none.
     """
 
@@ -51,6 +52,7 @@ class ToolLoopResult:
     tool_calls: int = 0
     used: Usage = field(default_factory=Usage)
     rows: list = field(default_factory=list)
+    left: object = None   # by a tool that ended the turn, for whoever called the loop
 
     @property
     def tool_history(self):
@@ -146,14 +148,18 @@ def act(loop, call, note):
         limit = ToolLimitReached(loop.max_tool_calls, result)
         note(f"Error: {limit} Nothing was run.")
         raise limit
-    answer = approval(loop.approve, call) if loop.approve else "y"
+    answer = approval(loop.approve, with_server(call, loop.tools)) if loop.approve else "y"
     if answer == "q":
         result.stop_reason = "quit"
     if answer != "y":
         return refusal(Turn(result.rounds, "", call=call, answer=answer))
     result.tool_calls += 1
     note(INTERRUPTED)
-    return run_tool(loop.tools, call)
+    try:
+        return run_tool(loop.tools, call)
+    except EndsTheTurn as last:
+        result.stop_reason, result.left = last.stop_reason, last.left
+        return last.text
 
 
 def written(loop):

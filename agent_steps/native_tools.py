@@ -7,16 +7,16 @@ from agent_steps.dispatch_table import as_text
 from agent_steps.parse_the_tool_call import DECODER, ToolCallError
 from agent_steps.providers.formats import fresh_id
 from agent_steps.providers.schemas import arguments_model, check_names, check_values, doc_of, schema_of, whole_schema
-from agent_steps.providers.tools import TOOL_NAME, Tool, as_dict, can_be_sent, check_function, error_line, read_definition
+from agent_steps.providers.tools import (
+    TOOL_NAME, NotForTheModel, Tool, as_dict, can_be_sent, check_function, error_line, read_definition)
 
 
 def tool(function=None, *, name=None, description=None, parameters=None):
     """Make a Tool of a typed function with a docstring. A decorator, with and without arguments.
 
-    What is not given is read from the function: the first paragraph of its docstring, and a
-    line "path: ..." for the parameter `path`. parameters: a whole schema, or its properties
-    alone; then all of them are required. Raises ValueError for a name that a service might
-    refuse, TypeError for a parameter without a type, and for no function.
+    What is not given is read from the function: the first paragraph of its docstring, and a line
+    "path: ..." for the parameter `path`. parameters: a whole schema, or its properties, all required.
+    Raises ValueError for a name that a service might refuse, TypeError for a parameter without a type.
     """
     if function is None:
         return functools.partial(tool, name=name, description=description, parameters=parameters)
@@ -33,9 +33,8 @@ def tool(function=None, *, name=None, description=None, parameters=None):
 def check_tools(tools, handler=None):
     """Return a dict from name to Tool. tools: one or several Tools, functions or definitions.
 
-    handler: from a name and arguments to a result, for the definitions. Raises ValueError for
-    no tool at all, for two of one name, and for a definition without a handler; TypeError for
-    what is no tool.
+    handler: from a name and arguments to a result, for the definitions. Raises ValueError for no tool,
+    for two of one name, for a definition without a handler; TypeError for what is no tool.
     """
     found = {}
     for each in tools if isinstance(tools, (list, tuple)) else [tools]:
@@ -103,8 +102,7 @@ def read_call(id, name, written):
 def openai_calls(message, taken):
     """Return the calls of a reply in OpenAI's format. taken: the ids in use, a set.
 
-    What the API would not take back is mended in the message: ids, names and arguments.
-    What else stands in a call stays: some services want it back.
+    What the API would not take back is mended in the message: ids, names, arguments. The rest stays.
     """
     calls = []
     for place, raw in enumerate(message.get("tool_calls") or []):
@@ -143,7 +141,7 @@ def anthropic_results(answered):
 def run_tool(tools, call):
     """Do what a call asks for and return the result as text. A failure is a text too, after "Error: ".
 
-    Never raises, except that Ctrl-C passes through.
+    Never raises, except that Ctrl-C and NotForTheModel pass through.
     """
     known = f"The tools are: {', '.join(tools)}."
     if call.problem:
@@ -156,5 +154,7 @@ def run_tool(tools, call):
         except ValueError as error:
             return as_text(f"Error: {call.name} was not run: {error}")
         return as_text(tools[call.name].handler(**arguments))
+    except NotForTheModel:
+        raise
     except (Exception, SystemExit) as error:
         return as_text(f"Error: {call.name} failed: {error_line(error)}")

@@ -80,12 +80,12 @@ class JupyterLab:
         self.close()
         raise RuntimeError("JupyterLab did not start:\n" + (self.folder / "log.txt").read_text(encoding="utf-8")[-2000:])
 
-    def copy_of(self, lesson: int) -> Path:
-        """Copy a lesson's notebook into a fresh folder."""
+    def copy_of(self, lesson: int | Path) -> Path:
+        """Copy a lesson's notebook, or another one, into a fresh folder."""
         self.opened += 1
         folder = self.work / str(self.opened)
         folder.mkdir()
-        return Path(shutil.copy(NOTEBOOKS[lesson - 1], folder))
+        return Path(shutil.copy(NOTEBOOKS[lesson - 1] if isinstance(lesson, int) else lesson, folder))
 
     def close(self):
         self.process.terminate()
@@ -112,7 +112,7 @@ def start_chromium(playwright):
 class OpenNotebook:
     """A lesson in a window of JupyterLab, and what a person does and sees there."""
 
-    def __init__(self, chromium, lab: JupyterLab, lesson: int):
+    def __init__(self, chromium, lab: JupyterLab, lesson: int | Path):
         self.path = lab.copy_of(lesson)
         self.cells = read_book(self.path)["cells"]
         self.code_cells = cells_of(self.path, "code")
@@ -182,6 +182,19 @@ class OpenNotebook:
             buttons.get_by_role("button", name={"y": "Approve", "n": "Refuse", "q": "Quit"}[letter]).click()
             late = self.page.evaluate("Date.now() + 700")
             answered = self.page.wait_for_function(IS_ANSWERED, arg=[proposal, late]).json_value()
+
+    def change(self, role: str, name: str):
+        """Click on a radio button or a check box, and wait for the fresh one that takes its place."""
+        control = self.page.get_by_role(role, name=name)
+        before = control.element_handle()
+        control.click()
+        self.page.wait_for_function("control => !control.isConnected", arg=before)
+
+    def send_form(self, name: str, words: str):
+        """Type one's own words into the line of this name, letter by letter, and press Send at once."""
+        self.page.get_by_role("textbox", name=name).click()
+        self.page.keyboard.type(words)
+        self.page.get_by_role("button", name="Send").click()
 
     def wait_for(self, condition: str):
         """Wait until a condition of the page holds; return what it gave."""

@@ -59,11 +59,13 @@ class Widgets:
         self.places, self.outputs = {}, []
 
     def watch(self, message):
-        """Take note of a message from the kernel. As soon as a widget shows the text `when`, the next of `then` is done."""
+        """Take note of a message from the kernel. As soon as a widget shows the text `when`, or a form is there, the next of `then` is done."""
         content = message["content"]
         if message["msg_type"] == "comm_open":
             state = content["data"]["state"]
-            self.places[state.get("description") or state.get("placeholder")] = content["comm_id"]
+            self.places[state.get("description") or state.get("placeholder") or str(state.get("_options_labels"))] = content["comm_id"]
+            if state.get("description") == "Send":   # made last: the controls of the form are known
+                self.then.pop(0)(self)
         elif message["msg_type"] == "comm_msg" and self.when in str(content["data"].get("state", {}).get("value", "")):
             self.then.pop(0)(self)
         else:
@@ -76,6 +78,11 @@ class Widgets:
     def type(self, words, text):
         """Type into the field that says these words."""
         self.send(words, {"method": "update", "state": {"value": text}, "buffer_paths": []})
+
+    def choose(self, words, place):
+        """Choose among the radio buttons that have these words."""
+        [found] = [each for each in self.places if each and each.startswith("[") and words in each]
+        self.send(found, {"method": "update", "state": {"index": place}, "buffer_paths": []})
 
     def send(self, words, data):
         content = {"comm_id": self.places[words], "data": data}

@@ -1,9 +1,10 @@
-"""What a learner sees and clicks in JupyterLab: lessons 1, 9 and 11 and an exercise, in a real Chromium."""
+"""What a learner sees and clicks in JupyterLab: lessons 1, 9 and 11, an exercise, and the form of a model's questions, in a real Chromium."""
 import inspect
 import os
 import subprocess
 import sys
 
+import nbformat
 import pytest
 import test_notebooks
 from books import NOTEBOOKS, ROOT, read_book, source_of
@@ -254,3 +255,94 @@ def test_an_exercise_says_what_is_wrong_and_then_that_it_is_solved(untouched_les
     untouched_lesson_1.rewrite_line(exercise, "return", 'return ([None] + [m["content"] for m in messages if m["role"] == "user"])[-1]')
     untouched_lesson_1.outputs(exercise).get_by_text("Exercise 1: solved.").wait_for()
     untouched_lesson_1.screenshot("01_exercise_solved")
+
+
+# ---- the form with a model's questions ----
+
+PREPARE = """
+from pathlib import Path
+from agent_steps.ask_user import tools_interactive
+from agent_steps.call_with_tools import call_with_tools
+from agent_steps.classroom import in_panel
+from agent_steps.full_tools import read_file
+from agent_steps.providers import connect
+from agent_steps.write_the_tool import list_files
+"""
+ASK_ONE = PREPARE + """
+for name in ("penguins.csv", "weather.csv", "words.csv"):
+    Path(name).write_text("x,y", encoding="utf-8")
+tools = [list_files, read_file, *tools_interactive()]
+result = await in_panel(call_with_tools, connect("practice"), "Read one of the CSV files. Ask me which.", tools)
+[row] = [row for row in result.rows if row["name"] == "ask_user"]
+print("Answer:", row["result"].partition('"answers": ')[2])"""
+ASK_SEVERAL = PREPARE + """
+columns = [{"label": label, "description": f"The {label}, for $1 or $2."} for label in ("name", "mass", "year")]
+questions = [{"question": "Which columns?", "header": "Columns", "multiSelect": True, "options": columns},
+             {"question": "Why?", "header": "Why", "options": columns}]
+def ask(model, approve):
+    return tools_interactive()[0](questions)
+asked = await in_panel(ask, connect("practice"))
+print("Answer:", asked["answers"])"""
+
+
+@pytest.fixture
+def asking(chromium, lab, tmp_path_factory):
+    """A notebook with one cell in which the practice model asks, and one in which several answers can be given."""
+    path = tmp_path_factory.mktemp("asking") / "asking.ipynb"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code, id=id) for id, code in (("one", ASK_ONE), ("several", ASK_SEVERAL))])
+    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, path)
+    yield from opened(chromium, lab, path)
+
+
+def form_is_there(notebook):
+    notebook.page.get_by_role("button", name="Send").wait_for()
+    notebook.page.wait_for_timeout(700)   # a click on a form that is younger than half a second does not count
+
+
+def room_of_form(notebook):
+    """The widths of the form: that there is, and that is needed."""
+    return notebook.page.locator(".agent-steps-form").evaluate("form => [form.clientWidth, form.scrollWidth]")
+
+
+def test_the_form_takes_a_choice_a_change_of_mind_and_own_words(asking):
+    asking.start("one")
+    for _ in range(2):   # the listing, and the question itself
+        asking.wait_for_question()
+        asking.press("y")
+    form_is_there(asking)
+    assert "Themodelasksyou." in asking.shown("one") and not asking.page.get_by_role("button", name="Approve").is_visible()
+    radio_buttons = asking.page.get_by_role("radio")
+    assert radio_buttons.count() == 4 and not any(each.is_checked() for each in radio_buttons.all())
+    for file in ("penguins.csv", "weather.csv"):
+        asking.change("radio", file)
+    assert [each.is_checked() for each in radio_buttons.all()] == [False, True, False, False]
+    for width in (1200, 700):
+        asking.page.set_viewport_size({"width": width, "height": 900})
+        asking.page.get_by_role("button", name="Send").scroll_into_view_if_needed()
+        asking.screenshot(f"form_{width}")
+        room, needed = room_of_form(asking)
+        assert needed <= room
+    asking.page.set_viewport_size({"width": 1280, "height": 900})
+    asking.send_form("File, in your own words", "the one called words.csv")
+    asking.wait_for_question()   # the file is to be read
+    asking.press("y")
+    asking.outputs("one").get_by_text("Answer:").wait_for()
+    assert '"selected":[],"other_text":"theonecalledwords.csv"' in asking.shown("one")
+    assert "themodelasked:" in asking.shown("one") and "->theonecalledwords.csv" in asking.shown("one")
+
+
+def test_the_form_takes_several_choices_and_a_question_can_be_left_open(asking):
+    asking.start("several")
+    form_is_there(asking)
+    for label in ("name", "mass", "year", "name"):   # the first is unchecked again
+        asking.change("checkbox", f"{label}: ")
+    assert [each.is_checked() for each in asking.page.get_by_role("checkbox").all()] == [False, True, True]
+    assert "mass:Themass,for$1or$2." in asking.shown("several")   # and no formula
+    asking.screenshot("form_several")
+    asking.page.get_by_role("button", name="Send").dblclick()
+    asking.outputs("several").get_by_text("Answer:").wait_for()
+    assert "'selected':['mass','year'],'other_text':None},'Why?':{'selected':[],'other_text':None}" in asking.shown("several")
+    assert "Why?->leftopen" in asking.shown("several")
+    saved = asking.save()
+    assert "widgets" not in read_book(saved)["metadata"] and "widget-view" not in saved.read_text(encoding="utf-8")

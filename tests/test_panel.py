@@ -1,18 +1,26 @@
 """The approval panel: what it shows, what a click does, what it leaves behind, and what happens where there can be no buttons."""
 import asyncio
+import json
 import sys
 from types import SimpleNamespace
 
+import ipywidgets
 import pytest
 from scripted import call_text, done, scripted_chat, types
+from test_call_with_tools import reply, scripted
 
-from agent_steps.classroom import in_panel, panel, panel_loop, panel_widgets
+from agent_steps.ask_user import tools_interactive
+from agent_steps.call_with_tools import call_with_tools
+from agent_steps.classroom import asking, in_panel, panel, panel_loop, panel_widgets
 from agent_steps.classroom.panel_widgets import ApprovalPanel
 from agent_steps.classroom.worker import Event, Worker
 from agent_steps.make_it_safer import Policy, Workspace
 from agent_steps.run_agent import run_agent
 
 LIST = SimpleNamespace(name="list_files", arguments={"path": "."})
+WHICH = {"question": "Which file?", "header": "File", "multiSelect": False,
+         "options": [{"label": "a.csv", "description": "The first."}, {"label": "b.csv", "description": "The <second>."}]}
+ALL = WHICH | {"question": "Which columns?", "header": "Columns", "multiSelect": True}
 QUESTION = Event("APPROVE", LIST, 'I will look.\n<tool_call>{"name": ...}</tool_call>')
 
 
@@ -98,6 +106,74 @@ def test_a_front_end_without_widgets_shows_what_to_do(shown):
     assert "interrupt this cell" in repr(shown.box)
 
 
+# ---- questions of the model ----
+
+def test_while_the_model_asks_a_tool_is_running_and_the_status_says_who_asks(shown):
+    shown.press("y")
+    shown.show(Event("ACT", LIST))
+    shown.show(Event("ASK", questions=[WHICH]))
+    assert lit(shown) == "ACT" and "The model asks you." in shown.head.value and "tool calls so far: 1" in shown.head.value
+
+
+def test_the_form_takes_the_place_of_the_buttons_until_it_is_sent(shown, answers):
+    shown.show(Event("ASK", questions=[WHICH]))
+    assert shown.place.children == (shown.forms[-1].box,) and shown.row.layout.display == "none"
+    shown.forms[-1].fill({"Which file?": ["b.csv"]})
+    shown.forms[-1].press()
+    assert answers == [{"Which file?": ["b.csv"]}]
+    assert shown.place.children == () and shown.row.layout.display is None and "The tool is running." in shown.head.value
+
+
+def test_each_question_and_its_answer_stay_in_the_record_with_all_options_folded(shown):
+    shown.press("y")
+    shown.show(Event("ASK", questions=[WHICH, ALL]))
+    shown.forms[-1].fill({"Which file?": ["b.csv"]})
+    shown.forms[-1].press()
+    shown.show(Event("OBSERVE", text="the answers"))
+    assert repr(shown.record()).splitlines()[1:] == [
+        "  step 1: list_files(path='.') (approved)", "  step 1: the model asked: Which file? -> b.csv", "  step 1: the model asked: Which columns? -> left open"]
+    html = shown.record()._repr_html_()
+    assert "the model asked: Which file? -&gt; b.csv</span></summary>" in html and "[x] b.csv: The &lt;second&gt;." in html and "Left open." in html
+    assert "The model was told:\nthe answers" in log(shown)
+
+
+def test_a_form_can_be_sent_only_after_it_could_be_read(answers):
+    opened = ApprovalPanel(answers.append, wait=60)
+    opened.show(Event("ASK", questions=[WHICH]))
+    opened.forms[-1].press()
+    opened.close()
+    assert answers == []
+
+
+@pytest.mark.parametrize("late", ["form", "reason"])
+def test_what_was_typed_before_a_click_and_arrives_after_it_counts(late, answers, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(panel_widgets.time, "monotonic", lambda: now[0])
+    opened = ApprovalPanel(answers.append, pause=0.2)
+    opened.show(Event("ASK", questions=[WHICH]) if late == "form" else QUESTION)
+    (opened.forms[-1].button if late == "form" else opened.buttons["n"]).click()
+    (opened.forms[-1].fields[0].own if late == "form" else opened.reason).control.value = "not this one"
+    opened.do_what_is_due()
+    assert answers == []
+    now[0] += 0.3
+    opened.do_what_is_due()
+    opened.do_what_is_due()
+    opened.close()
+    assert answers == ([{"Which file?": ["not this one"]}] if late == "form" else ["n: not this one"])
+
+
+@pytest.mark.parametrize("lines, expected", [
+    (["2", "1,2"], {"Which file?": ["b.csv"], "Which columns?": ["a.csv", "b.csv"]}), (["", "all of them"], {"Which columns?": ["all of them"]}),
+    (["a.csv"], {"Which file?": ["a.csv"]}), ([], {})])
+def test_in_a_rehearsal_the_form_is_filled_and_sent_by_code(lines, expected, answers, monkeypatch):
+    monkeypatch.setenv(asking.REHEARSAL_VARIABLE, "1")
+    asking.rehearse(*lines)
+    opened = ApprovalPanel(answers.append)
+    panel_loop.show(Event("ASK", questions=[WHICH, ALL]), opened, panel_loop.REHEARSED)
+    opened.close()
+    assert answers == [expected] and not asking.is_rehearsed()
+
+
 # ---- clicks ----
 
 @pytest.mark.parametrize("pressed", ["y", "n", "n: look in data only", "q"])
@@ -114,7 +190,7 @@ def test_only_the_first_click_on_a_question_counts(shown, answers):
 
 
 def test_a_reason_belongs_to_a_refusal_and_to_one_question_only(shown, answers):
-    shown.reason.value = "too slow"
+    shown.reason.control.value = "too slow"
     shown.buttons["y"].click()
     shown.show(QUESTION)
     shown.buttons["n"].click()
@@ -167,20 +243,20 @@ def test_a_file_that_changes_while_the_question_stands_is_shown_anew(shown, answ
 
 def test_a_field_that_has_sent_its_reason_makes_way_for_a_fresh_one(shown, answers):
     for text in ("too", "too slow"):
-        before = shown.reason
-        shown.reason.value = text
-        assert shown.reason is not before and shown.reason.value == text and shown.reason in shown.row.children
+        before = shown.reason.control
+        before.value = text
+        assert shown.reason.control is not before and shown.reason.state == text and shown.reason.box.children == (shown.reason.control,)
     shown.buttons["n"].click()
-    assert answers == ["n: too slow"] and shown.reason.value == ""
+    assert answers == ["n: too slow"] and shown.reason.state == ""
 
 
 def test_a_reason_that_comes_late_does_not_end_up_in_the_next_question(shown, answers):
-    late = shown.reason
+    late = shown.reason.control
     shown.buttons["n"].click()
     shown.show(QUESTION)
     late.value = "too slow"
     shown.buttons["n"].click()
-    assert answers == ["n", "n"] and shown.reason.value == ""
+    assert answers == ["n", "n"] and shown.reason.state == ""
 
 
 def test_what_a_model_says_is_never_html_and_hides_nothing(shown):
@@ -196,10 +272,18 @@ def test_a_click_without_a_question_counts_for_nothing(answers):
 
 
 def test_a_closed_panel_lets_go_of_its_widgets():
+    before = set(ipywidgets.widget._instances)
     opened = ApprovalPanel(print)
+    opened.show(QUESTION)
+    opened.press("n: not now")
+    for _ in range(2):
+        opened.show(Event("ASK", questions=[WHICH]))
+        opened.forms[-1].fill({"Which file?": ["a.csv"]})
+        opened.forms[-1].press()
+    opened.show(Event("ASK", questions=[WHICH, ALL]))   # nobody answers this one
+    assert set(ipywidgets.widget._instances) > before
     opened.close()
-    everything = [opened.box, *opened.box.children, opened.reason, *opened.buttons.values()]
-    assert all(part.comm is None for each in everything for part in (each, each.layout, getattr(each, "style", each)))
+    assert set(ipywidgets.widget._instances) == before
 
 
 def test_a_person_has_half_a_second_to_see_a_question():
@@ -208,7 +292,7 @@ def test_a_person_has_half_a_second_to_see_a_question():
 
 def test_the_panel_waits_before_an_answer_counts_as_long_as_its_pace_says(monkeypatch):
     waits = []
-    monkeypatch.setattr(panel_loop, "ApprovalPanel", lambda answer, wait=0, folder=".": waits.append(wait) or ApprovalPanel(answer, wait))
+    monkeypatch.setattr(panel_loop, "ApprovalPanel", lambda answer, wait, *more: waits.append(wait) or ApprovalPanel(answer, wait, *more))
     monkeypatch.setattr(panel_loop, "is_old_kernel", lambda: False)
     monkeypatch.setattr(panel_loop, "display", lambda *shown, **options: SimpleNamespace(update=lambda view: None))
     worker = Worker(lambda chat, approve: "done", scripted_chat(done()))
@@ -309,6 +393,14 @@ def test_outside_a_notebook_a_sentence_says_why_and_the_prompt_asks(monkeypatch,
     run = run_here(in_panel(run_agent, scripted_chat(call_text("list_files", path="."), done()), "look around"))
     assert run.completed and run.tool_calls == 2
     assert capsys.readouterr().out.startswith("(Buttons need a notebook that somebody has open. You are asked at the prompt instead.)\n")
+
+
+def test_outside_a_notebook_the_models_questions_are_asked_at_the_prompt_too(monkeypatch, capsys):
+    model = scripted("openai", reply(("1", "ask_user", json.dumps({"questions": [WHICH]}))))
+    types(monkeypatch, "y", "2")
+    result = run_here(in_panel(call_with_tools, model, "Which?", tools_interactive()))
+    assert '"selected": ["b.csv"]' in result.rows[0]["result"] and result.stop_reason == "answer"
+    assert "2. b.csv: The <second>." in capsys.readouterr().out
 
 
 def test_a_function_that_must_be_given_approve_can_be_given(monkeypatch):

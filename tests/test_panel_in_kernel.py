@@ -135,3 +135,73 @@ def test_where_nobody_is_there_a_sentence_says_so_and_nothing_is_approved(notebo
     printed, error = notebook.run(RUN + "\nprint('Got', run.tool_calls)")
     assert error is None and "(Buttons need a notebook that somebody has open. You are asked at the prompt instead.)" in printed
     assert "Nobody is here to answer" in printed and "Got 0" in printed
+
+
+# ---- questions of the model ----
+
+ASK = """
+from agent_steps.ask_user import tools_interactive
+from agent_steps.call_with_tools import call_with_tools
+from agent_steps.full_tools import read_file
+from agent_steps.write_the_tool import list_files
+
+def answers():
+    [row] = [row for row in result.rows if row["name"] == "ask_user"]
+    return row["result"]
+"""
+RUN_ASKING = "result = await in_panel(call_with_tools, connect('practice'), 'Read one of the CSV files. Ask me which.', [list_files, read_file, *tools_interactive()])"
+
+
+@pytest.fixture(scope="module")
+def asking(notebook):
+    """The notebook, with two files to choose from and what is needed to ask."""
+    assert notebook.run("for name in ('a.csv', 'b.csv'):\n    open(name, 'w').write('x,y')\n" + ASK)[1] is None
+    return notebook
+
+
+def fill_in(place, words=None):
+    def fill(widgets):
+        widgets.choose("a.csv", place)
+        if words:
+            widgets.type("File, in your own words:", words)
+        widgets.click("Send")
+    return fill
+
+
+def test_a_choice_in_the_form_reaches_the_model_and_the_record(asking):
+    widgets = with_panel(asking, approve, approve, fill_in(1), approve, code=RUN_ASKING)
+    assert widgets.error() == "" and "-> b.csv\n" in widgets.shown() and "The run took 4 steps and 3 tool calls." in widgets.shown()
+    assert '"selected": ["b.csv"], "other_text": null' in asking.run("print(answers())")[0]
+
+
+def test_own_words_in_the_form_reach_the_model_even_right_before_a_click(asking):
+    with_panel(asking, approve, approve, fill_in(1, "please a.csv"), approve, code=RUN_ASKING)
+    assert '"selected": [], "other_text": "please a.csv"' in asking.run("print(answers())")[0]
+
+
+def test_an_interrupt_while_the_form_is_there_answers_nothing(asking):
+    code = "result = None\n" + RUN_ASKING
+    widgets = with_panel(asking, approve, approve, lambda widgets: asking.interrupt(), code=code)
+    assert widgets.error().startswith("CourseError: Interrupted: no further call is run.") and "It was interrupted." in widgets.shown()
+    assert "the model asked" not in widgets.shown() and asking.run("print(result)")[0] == "None\n"
+
+
+def test_no_widget_is_left_in_the_kernel(asking):
+    count = "import ipywidgets\nprint(len(ipywidgets.widget._instances))"
+    before = asking.run(count)[0]
+    with_panel(asking, approve, approve, fill_in(0, "a.csv"), approve, code=RUN_ASKING)
+    assert asking.run(count)[0] == before
+
+
+@pytest.mark.parametrize("lines, answer", [
+    ("'y', 'y', '2', 'y'", '"selected": ["b.csv"]'), ("'y', 'y', 'the file a.csv', 'y'", '"other_text": "the file a.csv"'),
+    ("'y', 'y', ''", '"selected": [], "other_text": null'), ("'y', 'y'", '"selected": [], "other_text": null')])
+def test_a_rehearsal_fills_in_the_form_from_its_lines_and_makes_up_no_answer(asking, lines, answer):
+    printed, error = asking.run(f"rehearse({lines})\n{RUN_ASKING}\nprint(answers())")
+    assert error is None and answer in printed
+
+
+def test_where_nobody_is_there_no_answer_is_made_up(asking):
+    code = RUN_ASKING.replace("in_panel(call_with_tools", "in_panel(lambda *given, approve: call_with_tools(*given, approve=lambda call: 'y')")
+    printed, error = asking.run(code)
+    assert "You are asked at the prompt instead" in printed and error["ename"] == "HumanInputUnavailable"

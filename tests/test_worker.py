@@ -1,15 +1,23 @@
 """A run in a thread: what it tells, how it asks, and that nothing follows once it was stopped."""
 import copy
+import json
 import sys
 import threading
 from types import SimpleNamespace
 
 import pytest
 from scripted import call_text, done, scripted_chat
+from test_call_with_tools import reply, scripted
 
 from agent_steps import CourseError
+from agent_steps.ask_user import tools_interactive
+from agent_steps.call_with_tools import call_with_tools
+from agent_steps.classroom.question_console import QUESTIONER, ask_person
 from agent_steps.classroom.worker import Worker
 from agent_steps.make_it_safer import Policy, Workspace
+from agent_steps.native_tools import tool
+from agent_steps.providers import ModelError
+from agent_steps.providers.formats import told_in
 from agent_steps.run_agent import run_agent
 from agent_steps.wall.child import run_child
 
@@ -239,3 +247,151 @@ def test_a_run_does_not_keep_the_kernel_from_ending():
 def test_a_watched_model_can_be_copied():
     model = Worker(run_agent, scripted_chat(done()), "look around").watched.model
     assert copy.copy(model).name == "practice"
+
+
+# ---- native calls, and questions of the model ----
+
+def question(text):
+    options = [{"label": label, "description": "One of two."} for label in ("a.csv", "b.csv")]
+    return {"question": text, "header": "File", "multiSelect": False, "options": options}
+
+
+def asks(text):
+    """A reply that asks the person one question."""
+    return reply(("1", "ask_user", json.dumps({"questions": [question(text)]})))
+
+
+def look(path: str) -> str:
+    """Look at a file."""
+    return f"{path}: 3 lines"
+
+
+def native_worker(*replies, wire="openai", **options):
+    return Worker(call_with_tools, scripted(wire, *replies), "Go.", [tool(look), *tools_interactive()], **options)
+
+
+def next_question(worker, stage):
+    """Wait for the next question of a kind, and return its event."""
+    event = worker.events.get(timeout=10)
+    while event.stage != stage:
+        event = worker.events.get(timeout=10)
+    return event
+
+
+def all_events(worker):
+    found = []
+    while not worker.events.empty():
+        found.append(worker.events.get())
+    return found
+
+
+TWO_CALLS = reply(("1", "look", '{"path": "a"}'), ("2", "look", '{"path": "b"}'))
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_native_calls_are_told_as_the_others_are_and_all_their_results_observed(wire):
+    worker = native_worker(TWO_CALLS, wire=wire)
+    worker.answers.put("y")
+    worker.answers.put("y")
+    worker.run()
+    events = all_events(worker)
+    assert [event.stage for event in events] == ["THINK", "APPROVE", "ACT", "APPROVE", "ACT", "OBSERVE", "THINK"]
+    assert events[1].text == "I look." and events[5].text == "a: 3 lines\nb: 3 lines"
+    assert events[0].took == "" and "sent" in events[1].took and worker.outcome().stop_reason == "answer"
+
+
+@pytest.mark.parametrize("messages, text", [
+    ([{"role": "user", "content": "Go."}], "Go."), ([], ""),
+    ([{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "On."}], "On."),
+    ([{"role": "assistant", "content": None}, {"role": "tool", "content": "one"}, {"role": "tool", "content": ""}, {"role": "user", "content": "two"}], "one\ntwo"),
+    ([{"role": "assistant", "content": []}, {"role": "user", "content": [
+        {"type": "tool_result", "content": "one"}, {"type": "tool_result", "content": [{"type": "text", "text": "two"}, {"type": "image"}]},
+        {"type": "tool_result"}, {"type": "text", "text": "three"}]}], "one\ntwo\nthree")])
+def test_what_a_model_is_told_is_what_came_since_its_last_reply(messages, text):
+    assert told_in(messages) == text
+
+
+def test_a_request_that_is_tried_again_is_no_step_of_its_own():
+    class Unreliable:
+        wire, stop_reason, last_request, failures = "openai", "end", None, 2
+
+        def reply(self, system_prompt, messages):
+            raise NotImplementedError
+
+        def native_reply(self, messages, tools=(), **parameters):
+            self.failures -= 1
+            if self.failures >= 0:
+                raise ModelError("busy", may_pass=True)
+            return {"role": "assistant", "content": "Here I am."}
+
+    worker = Worker(call_with_tools, Unreliable(), "Go.", [look], tries=3, wait_seconds=0)
+    worker.run()
+    assert worker.outcome().text == "Here I am." and [event.stage for event in all_events(worker)] == ["THINK"]
+
+
+def test_a_stopped_run_makes_no_native_request():
+    worker = native_worker()
+    worker.stop()
+    worker.run()
+    assert isinstance(worker.error, KeyboardInterrupt) and worker.events.empty()
+
+
+def test_a_question_of_the_model_comes_as_an_event_and_its_answer_goes_to_the_model():
+    worker = native_worker(asks("Which file?"))
+    worker.start()
+    next_question(worker, "APPROVE")
+    worker.answers.put("y")
+    assert next_question(worker, "ASK").questions == [question("Which file?")]
+    worker.answers.put({"Which file?": ["b.csv"]})
+    worker.join(10)
+    assert '"selected": ["b.csv"]' in worker.outcome().rows[0]["result"]
+
+
+def test_after_a_stop_an_open_question_of_the_model_ends_the_run_and_answers_nothing():
+    worker = native_worker(asks("Which file?"))
+    worker.answers.put("y")
+    worker.start()
+    next_question(worker, "ASK")
+    worker.stop()
+    worker.join(10)
+    assert not worker.is_alive() and isinstance(worker.error, KeyboardInterrupt) and worker.events.empty()
+
+
+def test_a_question_of_the_model_waits_until_a_call_is_decided():
+    worker = native_worker()
+    worker.one_question.acquire()   # a call is being asked about
+    asking = threading.Thread(target=worker.ask_person, args=([question("Which file?")],), daemon=True)
+    asking.start()
+    asking.join(0.2)
+    assert worker.events.empty()
+    worker.one_question.release()
+    assert worker.events.get(timeout=10).stage == "ASK"
+    worker.answers.put({})
+    asking.join(10)
+
+
+def test_two_runs_at_once_never_see_each_others_questions():
+    workers = {text: native_worker(asks(text)) for text in ("First?", "Second?")}
+    for worker in workers.values():
+        worker.answers.put("y")
+        worker.start()
+    for text in ("Second?", "First?"):   # both are waiting; the later one is answered first
+        [asked] = next_question(workers[text], "ASK").questions
+        assert asked["question"] == text
+        workers[text].answers.put({text: [f"mine, for {text}"]})
+    for text, worker in workers.items():
+        worker.join(10)
+        assert f'"other_text": "mine, for {text}"' in worker.outcome().rows[0]["result"]
+
+
+def test_outside_the_run_and_after_it_nobody_asks_in_its_panel():
+    worker = Worker(lambda chat, approve: QUESTIONER.get(), scripted_chat(done()))
+    worker.run()
+    assert worker.outcome() == worker.ask_person and QUESTIONER.get() is None
+
+
+def test_a_tool_asks_in_the_panel_of_the_thread_it_runs_in():
+    worker = Worker(lambda chat, approve: ask_person([question("Which file?")]), scripted_chat(done()))
+    worker.answers.put({"Which file?": ["a.csv"]})
+    worker.run()
+    assert worker.outcome() == {"Which file?": ["a.csv"]} and worker.events.get().stage == "ASK"

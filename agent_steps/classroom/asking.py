@@ -21,27 +21,38 @@ def ask(prompt: str) -> str:
     Where nobody can type, the answer is the next rehearsed line of this cell if this run is a rehearsal, and "n"
     otherwise. The end of a pipe is "q".
     """
+    answer, at_its_end = _typed(prompt)
+    if answer is not None:
+        return answer
+    print("\n(No more input: taken as q.)" if at_its_end else f"{prompt.rstrip()}\n(Nobody is here to answer: taken as n.)")
+    return "q" if at_its_end else "n"
+
+
+def typed_line(prompt: str) -> str | None:
+    """As ask, but None where nobody can type: there are questions to which no answer may be made up."""
+    return _typed(prompt)[0]
+
+
+def _typed(prompt: str) -> tuple[str | None, bool]:
+    """What was typed, or None; and whether that is because the input is at its end."""
     prompt = prompt.rstrip()
     in_notebook = _current_cell() is not None
     try:
         answer = input(prompt if in_notebook else f"{prompt} ")   # JupyterLab puts a space behind the prompt by itself
     except NotImplementedError:   # a notebook without a front end, as under nbval or nbconvert
-        return _answer_for_nobody(prompt)
+        return _rehearsed_answer(prompt), False
     except (EOFError, RuntimeError, OSError, ValueError):   # a pipe at its end, no standard input at all, or a closed one
-        if os.environ.get(REHEARSAL_VARIABLE) and _rehearsed["lines"]:
-            return _answer_for_nobody(prompt)
-        print("\n(No more input: taken as q.)")
-        return "q"
+        rehearsed = os.environ.get(REHEARSAL_VARIABLE) and _rehearsed["lines"]
+        return (_rehearsed_answer(prompt), False) if rehearsed else (None, True)
     if not in_notebook and not sys.stdin.isatty():
         print(answer)   # a terminal shows what was typed, a pipe does not
-    return answer.strip()
+    return answer.strip(), False
 
 
-def _answer_for_nobody(prompt: str) -> str:
+def _rehearsed_answer(prompt: str) -> str | None:
     answer = next_rehearsed_line()
     if answer is None:
-        print(f"{prompt}\n(Nobody is here to answer: taken as n.)")
-        return "n"
+        return None
     print(f"{prompt} {answer}")
     return answer.strip()
 

@@ -21,4 +21,6 @@ LESSONS = (
     "usage_and_cost",
     "caching_and_thinking",
     "interrupt_and_resume",
+    "ask_user",
+    "mcp_tools",
 )

@@ -1,4 +1,4 @@
-"""Approve calls with buttons: ``run = await in_panel(run_agent, chat, task)``.
+"""Approve calls with buttons, and answer the model's questions in a form: ``run = await in_panel(run_agent, chat, task)``.
 
 The loop stays what it is and runs in a thread; see ``worker``. The cell waits for it in short sleeps; see ``panel_loop``.
 """
@@ -15,6 +15,7 @@ def in_panel(function, chat_or_model, *arguments, policy=None, **options):
     """Call a function that asks for approval, such as ``run_agent``, with a panel of buttons: ``await in_panel(...)``.
 
     function: anything that takes a Chat or a model first, and ``approve=``. arguments, options: what else it is given.
+    A tool that asks the person, such as `ask_user` of lesson 21, asks in the panel too.
     policy: rules that answer for the person (lesson 12), only what they leave open is asked; its folder is where paths begin.
     Awaited, it returns what the function returns. Where there can be no buttons, a sentence says why, and the function
     asks at the prompt. Raises CourseError if the cell is interrupted: then no further call is run.

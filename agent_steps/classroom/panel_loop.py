@@ -12,18 +12,23 @@ from agent_steps import CourseError
 from agent_steps.classroom.asking import is_rehearsed, next_rehearsed_line
 from agent_steps.classroom.panel import is_old_kernel
 from agent_steps.classroom.panel_widgets import ApprovalPanel
+from agent_steps.classroom.question_console import chosen
 
 
 class Pace(NamedTuple):
-    """Seconds: of one sleep, that a stage stays lit at least, and that a question is shown before an answer counts."""
+    """Seconds: of one sleep, that a stage stays lit at least, that a question is shown before an answer counts.
+
+    typed: that a click waits for what was typed before it.
+    """
 
     sleep: float
     stage: float
     answer: float
+    typed: float = 0.2
 
 
 LIVE = Pace(sleep=0.05, stage=0.3, answer=0.5)
-REHEARSED = Pace(sleep=0.005, stage=0, answer=0)
+REHEARSED = Pace(sleep=0.005, stage=0, answer=0, typed=0)
 
 
 async def show_until_the_end(worker):
@@ -32,7 +37,7 @@ async def show_until_the_end(worker):
     A saved notebook holds no widgets, so a panel that stayed would be an empty place the next day.
     """
     pace = REHEARSED if is_rehearsed() else LIVE
-    panel = ApprovalPanel(worker.answers.put, pace.answer, worker.policy.folder if worker.policy else ".")
+    panel = ApprovalPanel(worker.answers.put, pace.answer, worker.policy.folder if worker.policy else ".", pace.typed)
     place = display(panel.box, display_id=True) if pace is LIVE else None
     worker.start()
     try:
@@ -67,6 +72,7 @@ async def follow(worker, panel, pace):
     """Show one event after the other until the worker has ended."""
     next_change = 0
     async for _ in sleeps(pace.sleep):
+        panel.do_what_is_due()
         is_over = not worker.is_alive()   # looked at first: it may leave events behind
         if worker.events.empty():
             if is_over:
@@ -77,10 +83,19 @@ async def follow(worker, panel, pace):
 
 
 def show(event, panel, pace):
-    """Show one event; in a rehearsal, press a button when there is a question."""
+    """Show one event; in a rehearsal, press a button when there is a question, and send the form that the model asks with."""
     panel.show(event)
     if event.stage == "APPROVE" and pace is REHEARSED:
         panel.press(next_rehearsed_line() or "n")
+    elif event.stage == "ASK" and pace is REHEARSED:
+        panel.forms[-1].fill(rehearsed_answers(event.questions))
+        panel.forms[-1].press()
+
+
+def rehearsed_answers(questions):
+    """Read a rehearsed line for each question, as if it were typed at the prompt. Without a line, a question is left open."""
+    lines = [(question, (next_rehearsed_line() or "").strip()) for question in questions]
+    return {question["question"]: chosen(line, question) for question, line in lines if line}
 
 
 async def sleeps(seconds):

@@ -1,4 +1,4 @@
-"""The approval panel itself: what it shows, its buttons, and the record that it leaves behind."""
+"""The approval panel itself: what it shows, its buttons, the questions of a model, and the record that it leaves behind."""
 import time
 from dataclasses import dataclass
 from html import escape
@@ -6,13 +6,16 @@ from html import escape
 import ipywidgets
 
 from agent_steps.classroom.call_view import call_html
+from agent_steps.classroom.question_form import QuestionForm, answer_in_full, answer_line
 from agent_steps.classroom.run_table import in_code
 from agent_steps.classroom.show_call import count, cut_middle, short_call, show_call, stamp, visible
 from agent_steps.classroom.turn_view import BLOCK, block_text
 from agent_steps.classroom.whats_new import View
+from agent_steps.classroom.widget_parts import Fresh, button, html_widget, let_go
 
 STAGES = {"THINK": "The model is thinking.", "APPROVE": "Run this tool?", "ACT": "The tool is running.",
           "OBSERVE": "The model is told what happened."}
+ASKING = "The model asks you."   # not a stage of its own: a tool is running, and it asks
 ANSWERS = {"y": "approved", "n": "refused", "q": "quit"}
 TEXT = "line-height:1.5"
 CHIP = "display:inline-block;padding:0.1em 0.7em;border-radius:0.5em;"
@@ -30,7 +33,10 @@ class PanelBox(ipywidgets.VBox):
 
 @dataclass
 class Decision:
-    """One line of the record: what was asked for, in short and in full, what was answered, and what the model was told."""
+    """One line of the record: what was asked for, in short and in full, what was answered, and what the model was told.
+
+    call: an empty text where a tool asked the person; then the answer says what.
+    """
 
     step: int
     call: str
@@ -42,45 +48,37 @@ class Decision:
         """Write it in one line, and fold under it the whole call and what the model was told."""
         parts = [self.in_full, self.told and f"The model was told:\n{block_text(self.told)}"]
         blocks = "".join(f"<pre {BLOCK}>{escape(part, quote=False)}</pre>" for part in parts if part)
-        line = f"Step {self.step}: {in_code(self.call)} {escape(self.answer)}"
+        answer = escape(self.answer) if self.call else f'<span style="overflow-wrap:anywhere">{escape(self.answer)}</span>'
+        line = " ".join(filter(None, [f"Step {self.step}:", in_code(self.call), answer]))
         return f'<details style="{TEXT}"><summary>{line}</summary>{blocks}</details>'
+
+    def text(self) -> str:
+        """Write it in one line of plain text."""
+        return f"step {self.step}: {self.call}" + (f" ({self.answer})" if self.call and self.answer else self.answer)
 
 
 class ApprovalPanel:
-    """The four stages, the proposed call, the buttons, and what was decided so far.
+    """The four stages, the proposed call, the buttons, or a form with the model's questions, and what was decided so far.
 
-    answer: called with "y", "n", "n: a reason" or "q". wait: seconds that a question is there before an answer counts, so that
-    the second click of a double click, or a key held down, approves nothing. folder: where the paths of the calls begin.
+    answer: called with "y", "n", "n: a reason" or "q", and with the answers of a form (see `QuestionForm`).
+    wait: seconds that a question is there before an answer counts, so that the second click of a double click, or a key held down,
+    approves nothing. folder: where the paths of the calls begin.
+    pause: seconds that a click waits for what was typed before it; then `do_what_is_due` must be called again and again.
     """
 
-    def __init__(self, answer, wait=0.0, folder="."):
-        self.answer, self.wait, self.folder = answer, wait, folder
+    def __init__(self, answer, wait=0.0, folder=".", pause=0.0):
+        self.answer, self.wait, self.folder, self.pause, self.due = answer, wait, folder, pause, None
         self.steps, self.calls, self.question, self.asked_at = 0, 0, None, 0.0
         self.decisions, self.ending, self.took = [], "It is over.", ""
         self.head, self.proposal = html_widget(), html_widget()
-        self.log = ipywidgets.VBox()
+        self.log, self.place, self.forms = ipywidgets.VBox(), ipywidgets.VBox(), []   # place: of a form
         self.buttons = {"y": button("Approve"), "n": button("Refuse"), "q": button("Quit")}
         for letter, each in self.buttons.items():
             each.on_click(lambda _, letter=letter: self.clicked(letter))
-        self.row = ipywidgets.HBox(layout={"flex_flow": "row wrap"})
-        self.box = PanelBox([self.head, self.row, self.proposal, self.log], layout={"padding": "0.5em", "border": "1px solid gray"})
-        self.new_reason("")
+        self.reason = Fresh(reason_field, "value", "", width="auto")   # a fresh one for each question: a reason that comes late belongs to no other
+        self.row = ipywidgets.HBox([*self.buttons.values(), self.reason.box], layout={"flex_flow": "row wrap"})
+        self.box = PanelBox([self.head, self.row, self.proposal, self.place, self.log], layout={"padding": "0.5em", "border": "1px solid gray"})
         self.buttons_fade(True)
-
-    def new_reason(self, text):
-        """Put a fresh field for a reason beside the buttons, with this text in it.
-
-        While a cell runs, a front end sends no more than one change of a field: it waits to hear that the kernel is idle again.
-        So a field that has sent its change makes way for another.
-        """
-        self.reason = ipywidgets.Text(text, placeholder="why not, if you refuse", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
-        self.reason.observe(self.reason_changed, "value")
-        self.row.children = [*self.buttons.values(), self.reason]   # the last place: the buttons before it stay as they are
-
-    def reason_changed(self, change):
-        """A reason was typed. One that comes late, from the field of a question that is answered, belongs to no other question."""
-        if change["owner"] is self.reason:
-            self.new_reason(change["new"])
 
     def show(self, event):
         """Show what is happening now: light its stage, count, and put up the question if there is one."""
@@ -95,10 +93,16 @@ class ApprovalPanel:
             self.calls += 1
         elif event.stage == "OBSERVE":
             self.note(event.text)
-        self.head.value = head_html(event.stage, self.steps, self.calls, self.took)
+        self.light(event.stage)
         self.buttons_fade(event.stage != "APPROVE")
         if event.stage == "APPROVE":
             self.ask(event.call, event.text)
+        elif event.stage == "ASK":
+            self.show_form(event.questions)
+
+    def light(self, stage):
+        """Light a stage, with the counters as they are now."""
+        self.head.value = head_html(stage, self.steps, self.calls, self.took)
 
     def ask(self, call, reply):
         """Put up a question. It is open only when all of it is there, since a click may arrive at any moment."""
@@ -106,6 +110,21 @@ class ApprovalPanel:
         self.proposal.value = f'<div style="{TEXT}">{says_html(reply)}{self.view}</div>'
         self.asked_at = time.monotonic()
         self.question = call
+
+    def show_form(self, questions):
+        """Put up the questions of the model, in place of the buttons, which have nothing to answer meanwhile."""
+        self.forms.append(QuestionForm(questions, self.answered, self.wait, self.soon))
+        self.row.layout.display = "none"
+        self.place.children = [self.forms[-1].box]
+
+    def answered(self, answers):
+        """The form was sent: take it down, keep a line for each question, and pass the answers on."""
+        self.place.children = []
+        self.row.layout.display = None
+        for each in self.forms[-1].questions:
+            self.add(Decision(self.steps, "", answer_line(each, answers), answer_in_full(each, answers)))
+        self.light("ACT")
+        self.answer(answers)
 
     def note(self, told):
         """Keep what the model was told after its last reply."""
@@ -130,22 +149,36 @@ class ApprovalPanel:
         if letter == "y" and (call_html(self.question, self.folder), stamp(self.question, self.folder)) != seen:   # its file was changed meanwhile
             self.ask(self.question, "What you see has changed since you were asked. Look again.")
             return
-        self.decide(letter, self.reason.value.strip() if letter == "n" else "")
-
-    def decide(self, letter, reason):
-        """Take the question down, keep the decision, and pass the answer on."""
         call, self.question = self.question, None
+        if letter == "n":
+            self.soon(lambda: self.decide(call, letter, self.reason.state.strip()))
+        else:
+            self.decide(call, letter)
+
+    def soon(self, do):
+        """Do something a moment after a click: a front end sends what was typed before the click first, but it may arrive second."""
+        self.due = time.monotonic() + self.pause, do
+        self.do_what_is_due()
+
+    def do_what_is_due(self):
+        """Do what a click has left to do, if its moment is over."""
+        if self.due and time.monotonic() >= self.due[0]:
+            (_, do), self.due = self.due, None
+            do()
+
+    def decide(self, call, letter, reason=""):
+        """Take the question down, keep the decision, and pass the answer on."""
         self.add(Decision(self.steps, short_call(call), ANSWERS[letter] + (f": {visible(reason)}" if reason else ""), show_call(call, self.folder)))
         if letter == "q":
             self.ending = "You ended it."
         self.proposal.value = ""
-        self.new_reason("")
+        self.reason.put("")
         self.answer(f"n: {reason}" if reason else letter)
 
     def press(self, answer):
         """Press a button from code, as a person would: "y", "n", "n: a reason" or "q"."""
         letter, _, reason = answer.partition(":")
-        self.reason.value = reason.strip()
+        self.reason.put(reason.strip())
         self.buttons[letter].click()
 
     def buttons_fade(self, faded):
@@ -156,34 +189,29 @@ class ApprovalPanel:
     def record(self) -> View:
         """Return what stays in the notebook: the decisions."""
         title = f"The run took {count(self.steps, 'step')} and {count(self.calls, 'tool call')}. {self.ending}" + (f" Tokens: {self.took}." if self.took else "")
-        lines = [f"  step {each.step}: {each.call}{each.answer and f' ({each.answer})'}" for each in self.decisions]
+        lines = [f"  {each.text()}" for each in self.decisions]
         html = f"<p>{escape(title)}</p>{''.join(each.html() for each in self.decisions)}"
         return View("\n".join([title, *lines]), f'<div class="mathjax_ignore tex2jax_ignore">{html}</div>')
 
     def close(self):
-        """Let go of all widgets, and of their layouts and styles."""
-        for each in [*self.row.children, *self.log.children, *self.box.children, self.box]:
-            for part in (each.layout, getattr(each, "style", None), each):
-                if part is not None:
-                    part.close()
+        """Let go of all widgets."""
+        for each in [*self.forms, self.reason]:
+            each.close()
+        let_go([*self.buttons.values(), *self.log.children, *self.box.children, self.box])
 
 
-def html_widget(html=""):
-    """Make a place for HTML, as wide as the panel."""
-    return ipywidgets.HTML(html, layout={"width": "100%"})
-
-
-def button(words):
-    """Make a button as wide as its word needs."""
-    return ipywidgets.Button(description=words, layout={"width": "auto", "min_width": "6em"})
+def reason_field(text):
+    """Make the field for a reason."""
+    return ipywidgets.Text(text, placeholder="why not, if you refuse", continuous_update=False, layout={"width": "20em", "max_width": "100%"})
 
 
 def head_html(stage, steps, calls, took) -> str:
-    """Write the four stages, one of them lit, the counters, and what the replies took so far."""
+    """Write the four stages, one of them lit, the counters, and what the replies took so far. While the model asks, its tool runs."""
+    stage, says = ("ACT", ASKING) if stage == "ASK" else (stage, STAGES[stage])
     chips = " → ".join(f'<span style="{LIT}" aria-current="step">{name}</span>' if name == stage else f'<span style="{UNLIT}">{name}</span>'
                        for name in STAGES)
     return (f'{FADED}<div style="{TEXT}">{chips}<div style="margin:0.5em 0 0">Step {steps} | tool calls so far: {calls} | '
-            f'<strong role="status">{STAGES[stage]}</strong></div><div>{escape(took and f"Tokens so far: {took}")}</div></div>')
+            f'<strong role="status">{says}</strong></div><div>{escape(took and f"Tokens so far: {took}")}</div></div>')
 
 
 def says_html(reply) -> str:

@@ -8,6 +8,8 @@ import threading
 from typing import NamedTuple
 
 from agent_steps import CourseError
+from agent_steps.classroom.question_console import QUESTIONER
+from agent_steps.providers.formats import text_of, told_in
 from agent_steps.providers.usage import shown_use
 from agent_steps.wall.child import STOP_SIGNAL
 
@@ -15,15 +17,18 @@ from agent_steps.wall.child import STOP_SIGNAL
 class Event(NamedTuple):
     """Something that happened in the run.
 
-    stage: "THINK", "APPROVE", "ACT" or "OBSERVE", the four stages of the loop; "RULE" where a rule answered for the person.
+    stage: "THINK", "APPROVE", "ACT" or "OBSERVE", the four stages of the loop; "RULE" where a rule answered for the person;
+    "ASK" where the model has questions.
     call: at APPROVE, the call that is proposed. text: at APPROVE the model's reply, at OBSERVE what the model is told, at RULE the answer.
     took: the tokens so far, and their cost, in words; an empty text before the first reply.
+    questions: at ASK, those of the model.
     """
 
     stage: str
     call: object = None
     text: str = ""
     took: str = ""
+    questions: list = ()
 
 
 class WatchedModel:
@@ -40,6 +45,13 @@ class WatchedModel:
         self.worker.has_thought(text, getattr(self.model, "last_use", None))
         return text
 
+    def native_reply(self, messages, tools=(), **parameters):
+        """As reply, for messages and tools in the model's own format."""
+        self.worker.will_think(messages)
+        message = self.model.native_reply(messages, tools, **parameters)
+        self.worker.has_thought(text_of(message), getattr(self.model, "last_use", None))
+        return message
+
     def __getattr__(self, name):
         if name == "model":   # asked for before there is one: while a copy is made
             raise AttributeError(name)
@@ -55,6 +67,7 @@ class Worker(threading.Thread):
     A chat is given as a copy, which the thread has to itself; ``hand_back`` gives the chat its messages,
     and nothing else that the function set on it.
     policy: what answers for the person, or None: ``policy.answer(call, ask)`` asks only where no rule decides.
+    A tool that asks the person asks here as well, in this thread only (see `question_console`).
     events: a queue of what happens, in order. answers: a queue for the answers to its questions.
     """
 
@@ -65,7 +78,7 @@ class Worker(threading.Thread):
         self.original, self.watched = chat_or_model, self.watch(chat_or_model)
         self.events, self.answers = queue.SimpleQueue(), queue.SimpleQueue()
         self.one_question, self.stopped = threading.Lock(), threading.Event()
-        self.requests, self.last_reply, self.uses = 0, "", []
+        self.is_thinking, self.last_reply, self.uses = False, "", []
         self.result, self.error = None, None
 
     def watch(self, chat_or_model):
@@ -79,28 +92,33 @@ class Worker(threading.Thread):
     def run(self):
         """What the thread does. Whatever ends the function is kept, for the cell to return or to raise."""
         before = STOP_SIGNAL.set(self.stopped)   # a child process that a tool starts here is killed by stop()
+        nobody = QUESTIONER.set(self.ask_person)
         try:
             self.result = self.function(self.watched, *self.arguments, approve=self.approve, **self.options)
         except BaseException as error:
             self.error = error
         finally:
             STOP_SIGNAL.reset(before)
+            QUESTIONER.reset(nobody)
 
-    def tell(self, stage, call=None, text=""):
+    def tell(self, stage, call=None, text="", questions=()):
         """Put an event into the queue."""
-        self.events.put(Event(stage, call, text, shown_use(self.uses) if self.uses else ""))
+        self.events.put(Event(stage, call, text, shown_use(self.uses) if self.uses else "", questions))
 
     def will_think(self, messages):
-        """The model is about to be asked. From the second time on that means: something was observed."""
+        """The model is about to be asked. From the second reply on that means: something was observed."""
         self.go_on()
-        if self.requests and messages:
-            self.tell("OBSERVE", text=messages[-1]["content"])
-        self.requests += 1
+        if self.is_thinking:   # the request before has failed, and this is another try
+            return
+        if self.uses and messages:
+            self.tell("OBSERVE", text=told_in(messages))
+        self.is_thinking = True
         self.tell("THINK")
 
     def has_thought(self, text, use=None):
         """The model has answered. use: what the reply took, a Usage, or None for unknown."""
         self.go_on()
+        self.is_thinking = False
         self.uses.append(use)
         self.last_reply = text
 
@@ -115,9 +133,17 @@ class Worker(threading.Thread):
         return answer
 
     def ask(self, call):
-        """Ask about a call, and wait for the answer as long as it takes. One question at a time: an answer belongs to one call."""
+        """Ask about a call, and wait for the answer."""
+        return self.wait_for_answer("APPROVE", call, self.last_reply)
+
+    def ask_person(self, questions):
+        """Ask the questions of the model, and wait for the answers: from the text of each question to a list."""
+        return self.wait_for_answer("ASK", questions=questions)
+
+    def wait_for_answer(self, stage, *event, **more):
+        """Tell that there is a question, and wait as long as it takes. One question at a time: an answer belongs to one of them."""
         with self.one_question:
-            self.tell("APPROVE", call, self.last_reply)
+            self.tell(stage, *event, **more)
             answer = self.answers.get()
             self.go_on()
             return answer

@@ -5,6 +5,7 @@ keeps no memory: what it knows, it reads from the history.
 """
 import re
 
+from agent_steps.practice.ask_plan import ask
 from agent_steps.practice.delete_plan import delete
 from agent_steps.practice.index_plan import index
 from agent_steps.practice.names import files_in, folder_in, in_words
@@ -113,5 +114,5 @@ def _sum_in(task: str) -> str:
 
 
 PLANS = {
-    "recall": recall, "delete": delete, "plot": plot, "calculate": calculate, "index": index, "read": read, "find_files": find_files,
+    "recall": recall, "ask": ask, "delete": delete, "plot": plot, "calculate": calculate, "index": index, "read": read, "find_files": find_files,
 }

@@ -113,6 +113,10 @@ def _hear(situation: Situation, message: Message, asked: tuple[Call, ...], attem
             situation.steps.append(_step(call, result.text, native=True))
     if not message.text.strip():
         return
+    last = situation.steps[-1] if situation.steps else None
+    if last and last.call.name == "ask_user" and '"status": "deferred"' in last.result:   # the answer that was to come later
+        last.result = message.text
+        return
     if attempted and not message.results:
         spoken = not is_framed(message.text) and mentions(message.text, understands["not_run"] + understands["reminder"])
         if len(asked) == 1 and not spoken:

@@ -1,4 +1,5 @@
 """What can be read from messages in either format, OpenAI's or Anthropic's."""
+import itertools
 import json
 
 from agent_steps.providers.tools import as_dict
@@ -12,6 +13,17 @@ def text_of(message: dict) -> str:
     if isinstance(content, str):
         return content
     return "".join(block.get("text") or "" for block in content if block.get("type") == "text")
+
+
+def told_in(messages: list[dict]) -> str:
+    """What a model is told since its last reply: the results of its calls, in either format, and other messages, as one text."""
+    news = itertools.takewhile(lambda message: message.get("role") != "assistant", reversed(messages))
+    texts = []
+    for message in reversed(list(news)):
+        texts += [text_in(result.get("content")) for _, result in results_in(message)]
+        if message.get("role") != "tool":
+            texts.append(text_in(message.get("content")))
+    return "\n".join(filter(None, texts))
 
 
 def ids_in(messages: list[dict]) -> set[str]:

@@ -1,4 +1,5 @@
 """A tool as an API sees it, and the forms in which people describe one."""
+import dataclasses
 import inspect
 import json
 import re
@@ -15,7 +16,8 @@ class Tool:
     """A tool: what the model is told about it, and the function that does it.
 
     parameters: the JSON schema of its arguments, an object. handler: called with the arguments by name. read: from the
-    arguments as they came to those for the handler; it raises ValueError, with a text for the model, for wrong ones.
+    arguments as they came to those for the handler; it raises ValueError, with a text for the model, for wrong ones. origin: the
+    server that it lives in, an empty text for this process.
     Raises ValueError for a name that a service might refuse.
     """
 
@@ -24,6 +26,7 @@ class Tool:
     parameters: dict
     handler: object
     read: object = dict
+    origin: str = ""
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not TOOL_NAME.fullmatch(self.name):
@@ -31,6 +34,27 @@ class Tool:
 
     def __call__(self, *values, **arguments):
         return self.handler(*values, **arguments)
+
+
+class NotForTheModel(Exception):
+    """What a tool raises that is not the model's business: it passes through the loop, to whoever called it."""
+
+
+class EndsTheTurn(NotForTheModel):
+    """What a tool raises to end the loop. text: the answer to its call. stop_reason: the loop's. left: what the host finds in its result."""
+
+    def __init__(self, text: str, stop_reason: str, left=None):
+        super().__init__(text)
+        self.text, self.stop_reason, self.left = text, stop_reason, left
+
+
+def with_server(call, tools: dict):
+    """Return a call as it is shown for approval: the name of another process's tool stands behind that of its server.
+
+    No tool of this process has such a name, so no rule for one of them fits it.
+    """
+    origin = getattr(tools.get(call.name), "origin", "")
+    return dataclasses.replace(call, name=f"{origin}: {call.name}") if origin else call
 
 
 NO_RESULT = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
