@@ -230,7 +230,11 @@ class OpenNotebook:
         """Press ctrl+s, and wait until JupyterLab shows that nothing is left to save. Return the saved file."""
         self.page.keyboard.press("Control+s")
         self.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").wait_for()
-        return self.path
+        for _ in range(100):   # the file is emptied before it is written, and a save of JupyterLab's own may be under way
+            if self.path.read_bytes().rstrip().endswith(b"}"):
+                return self.path
+            time.sleep(0.1)
+        raise RuntimeError("The saved notebook is not whole.")
 
     # ---- what a person sees ----
 
