@@ -224,8 +224,8 @@ def call_with_tools(model, messages, tools, *, handler=None, max_rounds=8, max_t
     """Let a model call tools until it answers. Returns a ToolLoopResult.
 
     messages: a text, or a list in the model's own format. The list is extended in place and
-    can be gone on from, whatever happens. tools, handler: as for check_tools. max_rounds:
-    replies with calls; after them the model is asked for its best answer, with a warning.
+    can be gone on from, whatever happens. tools, handler: as for check_tools; None: no tools.
+    max_rounds: replies with calls; after them the model is asked for its best answer, with a warning.
     max_tool_calls: None for no limit. tries, wait_seconds: for requests that fail for a passing
     reason, on top of the client's own; a tool is never run again. approve: from a call to "y",
     "n", "n: a reason" or "q"; None asks nobody. on_append: called with a copy of the list after
@@ -238,8 +238,9 @@ def call_with_tools(model, messages, tools, *, handler=None, max_rounds=8, max_t
     if parameters.get("stream"):
         raise ValueError("call_with_tools does not stream. Lesson 17 does.")
     result = ToolLoopResult(start(messages), used=Usage(model=model))
-    loop = ToolLoop(model, check_tools(tools, handler), result, max_tool_calls, tries,
-                    wait_seconds, approve, on_append, verbose, parameters)
+    tools = {} if tools is None else check_tools(tools, handler)
+    loop = ToolLoop(model, tools, result, max_tool_calls, tries, wait_seconds, approve, on_append,
+                    verbose, parameters)
     while result.stop_reason is None and result.rounds < max_rounds:
         message, calls = next_reply(loop)
         if calls:

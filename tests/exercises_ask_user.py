@@ -154,6 +154,19 @@ def the_order_of_the_options(rules):
     return callback
 
 
+def none_if_open(rules):
+    return lambda questions, context: {each["question"]: by_first(rules)([each], context).get(each["question"]) for each in questions}
+
+
+def one_question_only(rules):
+    def callback(questions, context):
+        for question in questions:
+            if answers := by_first(rules)([question], context):
+                return answers
+        return {}
+    return callback
+
+
 def the_answers(rules):
     return by_first(rules)([], {})
 
@@ -232,6 +245,7 @@ WRONG = [
     (1, quotes_are_numbers, "in quotes is an own answer"), (1, torn_at_commas, "also with a comma in it"), (1, one_text, "Return a list"),
     (1, lambda line, labels: None, "gave back nothing"),
     (2, by_header, "not by its header"), (2, the_first_wish, "notes.txt is no option here"), (2, the_first_option, "stays open"), (2, all_that_fit, "next best"),
+    (2, none_if_open, "An open question is left out"), (2, one_question_only, "both have an answer"),
     (2, used_up, "has changed the rules"), (2, the_order_of_the_options, "next best"), (2, the_answers, "Return a function"), (2, no_callback, "Return a function"),
     (2, lambda rules: lambda questions, context: None, "Return a dict"), (2, lambda rules: lambda questions, context: {"File": 1}, "not by its header"),
     (2, lambda rules: lambda questions, context: {"Which?": "tides.csv"}, "text of no question"),

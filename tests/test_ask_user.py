@@ -254,10 +254,57 @@ def test_enter_twice_leaves_a_question_open_and_one_is_no_answer(monkeypatch, ca
     assert left == [] and "Press Enter once more" in capsys.readouterr().out
 
 
+def test_after_ten_lines_that_are_not_clear_the_host_is_told(monkeypatch, capsys):
+    types(monkeypatch, *["9"] * 10, "1")
+    with pytest.raises(HumanInputUnavailable, match="No clear answer came"):
+        ask_in_console([FILE])
+
+
+def test_further_lines_of_a_models_question_do_not_pass_for_options(monkeypatch, capsys):
+    types(monkeypatch, "1")
+    ask_in_console(read_questions([FILE | {"question": "Which?\n  2. tides.csv: Safe."}]))
+    shown = capsys.readouterr().out.splitlines()
+    assert "  |   2. tides.csv: Safe." in shown and "  2. tides.csv: Safe." not in shown and "  2. birds.csv: What it is." in shown
+
+
+# ---- questions of the program: closed, or without options ----
+
+CLOSED = {"question": "Which?\nof these", "header": "Which", "multiSelect": True, "closed": True,
+          "options": [option("1", "A page."), option("2", "A book."), option("all", "")]}
+FREE = {"question": "What else?", "header": "Else", "multiSelect": False, "closed": False, "options": []}
+
+
+@pytest.mark.parametrize(("line", "answer"), [("2, 1", ["2", "1"]), ("3", ["all"]), ("ALL", ["all"]), ("all", ["all"])])
+def test_a_closed_question_takes_numbers_and_labels(line, answer):
+    assert chosen(line, CLOSED) == answer
+
+
+@pytest.mark.parametrize("line", ["4", "0", "both", "1, all", '"1"', "'all'", "1,"])
+def test_a_closed_question_takes_nothing_else_and_says_what_it_takes(line):
+    with pytest.raises(ValueError, match="1 to 3") as refused:
+        chosen(line, CLOSED)
+    assert "quotes" not in str(refused.value)
+
+
+def test_a_closed_question_is_not_answered_by_enter(monkeypatch, capsys):
+    left = types(monkeypatch, "", "", "", "all")
+    assert ask_in_console([CLOSED]) == {CLOSED["question"]: ["all"]} and left == []
+    shown = capsys.readouterr().out
+    assert shown.count("Nothing is chosen by Enter alone.") == 3
+    assert "Which:\nWhich?\nof these\n  1. A page.\n  2. A book.\n  3. all\n" in shown
+
+
+@pytest.mark.parametrize(("line", "answer"), [("1", ["1"]), ("1, 2", ["1, 2"]), ("a, b", ["a, b"]), ("", [])])
+def test_where_there_are_no_options_a_line_is_an_answer_and_enter_is_none(monkeypatch, capsys, line, answer):
+    types(monkeypatch, line)
+    assert ask_in_console([FREE]) == {"What else?": answer}
+
+
 def test_at_the_end_of_the_input_nothing_is_made_up(monkeypatch, capsys):
     types(monkeypatch, "1")
-    with pytest.raises(HumanInputUnavailable, match="Nobody is here to answer"):
+    with pytest.raises(HumanInputUnavailable, match="Nobody is here to answer") as nobody:
         ask_in_console([FILE, COLUMNS])
+    assert "tools_interactive" not in str(nobody.value)   # a program asks here without it, too
     assert "taken as" not in capsys.readouterr().out
 
 

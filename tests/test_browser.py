@@ -311,7 +311,7 @@ def test_the_form_takes_a_choice_a_change_of_mind_and_own_words(asking):
         asking.wait_for_question()
         asking.press("y")
     form_is_there(asking)
-    assert "Themodelasksyou." in asking.shown("one") and not asking.page.get_by_role("button", name="Approve").is_visible()
+    assert "Youareasked." in asking.shown("one") and not asking.page.get_by_role("button", name="Approve").is_visible()
     radio_buttons = asking.page.get_by_role("radio")
     assert radio_buttons.count() == 4 and not any(each.is_checked() for each in radio_buttons.all())
     for file in ("penguins.csv", "weather.csv"):

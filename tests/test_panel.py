@@ -112,7 +112,7 @@ def test_while_the_model_asks_a_tool_is_running_and_the_status_says_who_asks(sho
     shown.press("y")
     shown.show(Event("ACT", LIST))
     shown.show(Event("ASK", questions=[WHICH]))
-    assert lit(shown) == "ACT" and "The model asks you." in shown.head.value and "tool calls so far: 1" in shown.head.value
+    assert lit(shown) == "ACT" and "You are asked." in shown.head.value and "tool calls so far: 1" in shown.head.value
 
 
 def test_the_form_takes_the_place_of_the_buttons_until_it_is_sent(shown, answers):

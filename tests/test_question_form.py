@@ -82,7 +82,7 @@ def test_what_a_model_writes_is_never_html_and_hides_nothing():
 
 def test_half_a_character_which_a_front_end_cannot_take_is_shown_as_an_escape():
     half = question("Which?", "File", "\ud83d", "two")
-    assert question_form.option_text(half["options"][0]) == r"\ud83d: The one called \ud83d."
+    assert question_form.option_line(half["options"][0]) == r"\ud83d: The one called \ud83d."
 
 
 def test_a_question_of_several_lines_keeps_them():
@@ -166,6 +166,45 @@ def test_what_was_typed_before_a_click_and_arrives_after_it_is_sent(sent):
     do()
     form.close()
     assert sent == [{"Which file?": ["the newest"]}]
+
+
+# ---- questions of the program: closed, or without options ----
+
+CLOSED = question("Go on?", "Plan", "yes", "no") | {"closed": True}
+CLOSED_ALL = ALL | {"closed": True}
+FREE = question("What else?", "Else") | {"closed": False}
+
+
+@pytest.fixture
+def program(sent):
+    opened = QuestionForm([CLOSED, CLOSED_ALL, FREE], sent.append)
+    yield opened
+    opened.close()
+
+
+def test_a_closed_question_offers_its_options_and_nothing_else(program):
+    single, several, _ = program.fields
+    assert single.options[0].control.options == ("yes: The one called yes.", "no: The one called no.")
+    assert single.box.children == (single.heading, single.options[0].box)
+    assert several.box.children == (several.heading, *[each.box for each in several.options])
+
+
+def test_a_question_without_options_has_a_line_only(program):
+    free = program.fields[2]
+    assert free.box.children == (free.heading, free.own.box) and free.own.control.placeholder == ""
+
+
+@pytest.mark.parametrize("answers", [{}, {"Go on?": ["no"], "Which columns?": ["name", "year"], "What else?": ["the wind"]}])
+def test_what_is_filled_in_for_the_program_is_what_is_sent(program, sent, answers):
+    program.fill(answers)
+    program.press()
+    assert sent == [answers]
+
+
+def test_an_option_without_a_description_is_its_label_and_a_label_that_is_its_number_is_left_out():
+    assert question_form.option_line({"label": "yes", "description": ""}, 1) == "yes"
+    assert question_form.option_line({"label": "2", "description": "A book."}, 2) == "A book."
+    assert question_form.option_line({"label": "2", "description": "A book."}, 1) == "2: A book."
 
 
 # ---- changes while a cell runs ----

@@ -19,6 +19,7 @@ from agent_steps.native_tools import tool
 from agent_steps.providers import ModelError
 from agent_steps.providers.formats import told_in
 from agent_steps.run_agent import run_agent
+from agent_steps.usage_and_cost import BudgetReached, within_budget
 from agent_steps.wall.child import run_child
 
 LIST = call_text("list_files", path=".")
@@ -247,6 +248,20 @@ def test_a_run_does_not_keep_the_kernel_from_ending():
 def test_a_watched_model_can_be_copied():
     model = Worker(run_agent, scripted_chat(done()), "look around").watched.model
     assert copy.copy(model).name == "practice"
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_a_watched_model_that_is_limited_is_still_watched_and_still_limited(wire):
+    model = scripted(wire, TWO_CALLS)
+    worker = Worker(lambda model, approve: call_with_tools(within_budget(model, tokens=300, longest_reply=100), "Go.", [look], approve=approve), model)
+    for _ in range(2):
+        worker.answers.put("y")
+    worker.run()
+    with pytest.raises(BudgetReached, match="The next request might take"):
+        worker.outcome()
+    assert [event.stage for event in all_events(worker)] == ["THINK", "APPROVE", "ACT", "APPROVE", "ACT", "OBSERVE", "THINK"]
+    assert len(model.requests) == model.usage.calls == 1   # what the copy took is counted by the model, too
+    assert model.before_request is None and "max_tokens" not in model.options   # the limit is the copy's
 
 
 # ---- native calls, and questions of the model ----

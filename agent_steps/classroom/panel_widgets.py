@@ -15,7 +15,7 @@ from agent_steps.classroom.widget_parts import Fresh, button, html_widget, let_g
 
 STAGES = {"THINK": "The model is thinking.", "APPROVE": "Run this tool?", "ACT": "The tool is running.",
           "OBSERVE": "The model is told what happened."}
-ASKING = "The model asks you."   # not a stage of its own: a tool is running, and it asks
+ASKING = "You are asked."   # not a stage of its own: a tool is running, and it asks
 ANSWERS = {"y": "approved", "n": "refused", "q": "quit"}
 TEXT = "line-height:1.5"
 CHIP = "display:inline-block;padding:0.1em 0.7em;border-radius:0.5em;"

@@ -8,7 +8,7 @@ from html import escape
 
 import ipywidgets
 
-from agent_steps.classroom.question_console import labels_of
+from agent_steps.classroom.question_console import is_of_a_model, labels_of, option_line
 from agent_steps.classroom.show_call import cut_middle, visible, visible_lines
 from agent_steps.classroom.widget_parts import Fresh, button, html_widget, let_go
 
@@ -31,6 +31,8 @@ HEADING = "line-height:1.4;white-space:pre-wrap;overflow-wrap:anywhere;margin:0.
 class QuestionForm:
     """A form of one or several questions, and what is chosen and typed in it.
 
+    A question that is "closed" takes no own words, one without options takes nothing else.
+
     send: called once, with the answers: from the text of each question to a list of labels and at most one text in the person's
     own words, which in a single choice stands in for the label. A question that is left open is left out.
     wait: seconds that the form is there before it can be sent, so that the second click of a double click sends nothing.
@@ -42,7 +44,8 @@ class QuestionForm:
         self.fields = [QuestionField(each) for each in questions]
         self.button = button("Send")
         self.button.on_click(lambda _: self.clicked())
-        self.note = html_widget(f"{STYLE}A question without an answer is left open.")
+        is_closed = all(each.get("closed") for each in questions)
+        self.note = html_widget(f"{STYLE}A question without an answer is {'asked again' if is_closed else 'left open'}.")
         self.row = ipywidgets.HBox([self.button, self.note], layout={
             "flex_flow": "row wrap", "align_items": "center", "grid_gap": "0 0.8em", "margin": "0.6em 0"})
         self.box = ipywidgets.VBox([*[each.box for each in self.fields], self.row], layout={"width": "100%"})
@@ -85,21 +88,23 @@ class QuestionField:
 
     def __init__(self, question):
         self.question, self.labels = question, labels_of(question)
-        texts = [option_text(option) for option in question["options"]]
+        texts = [option_line(option) for option in question["options"]]
         if question["multiSelect"]:
             self.options = [Fresh(partial(check_box, text), "value", False) for text in texts]
         else:
-            self.options = [Fresh(partial(radio_buttons, [*texts, OPEN]), "index", None)]
+            ways_out = [] if question.get("closed") else [OPEN]
+            self.options = [Fresh(partial(radio_buttons, [*texts, *ways_out]), "index", None)] if texts else []
         self.own = Fresh(partial(line_for, question), "value", "")
         self.heading = html_widget(heading_html(question))
-        self.box = ipywidgets.VBox([self.heading, *[each.box for each in self.options], self.own.box], layout={"width": "100%"})
+        own = [] if question.get("closed") else [self.own.box]
+        self.box = ipywidgets.VBox([self.heading, *[each.box for each in self.options], *own], layout={"width": "100%"})
 
     def answer(self):
         """Return the labels that are chosen, and one's own words."""
         own = [self.own.state.strip()] if self.own.state.strip() else []
         if self.question["multiSelect"]:
             return [label for label, option in zip(self.labels, self.options, strict=True) if option.state] + own
-        [place] = [each.state for each in self.options]
+        place = self.options[0].state if self.options else None
         return own or ([] if place is None else self.labels[place:place + 1])   # behind the labels: left open
 
     def fill(self, answer):
@@ -108,7 +113,7 @@ class QuestionField:
         if self.question["multiSelect"]:
             for place, option in enumerate(self.options):
                 option.put(place in places)
-        else:
+        elif self.options:
             self.options[0].put(places[0] if places else None)
         self.own.put(next((text for text in answer if text not in self.labels), ""))
 
@@ -122,11 +127,6 @@ class QuestionField:
 def at_once(do):
     """Do something now."""
     do()
-
-
-def option_text(option) -> str:
-    """Write an option on one line."""
-    return f"{visible(option['label'])}: {visible(option['description'])}"
 
 
 def heading_html(question) -> str:
@@ -149,8 +149,15 @@ def check_box(text, is_checked):
 def line_for(question, text):
     """Make a line for an answer in one's own words."""
     return ipywidgets.Text(text, description=no_formula(f"{visible(question['header'])}, in your own words:"), continuous_update=False,
-                           placeholder="besides what is chosen" if question["multiSelect"] else "instead of the options",
+                           placeholder=place_words(question),
                            style={"description_width": "initial"}, layout={"width": "calc(100% - 4px)", "max_width": "44em"})
+
+
+def place_words(question) -> str:
+    """What stands in an empty line."""
+    if not question["options"]:
+        return ""
+    return "besides what is chosen" if question["multiSelect"] else "instead of the options"
 
 
 def no_formula(text) -> str:
@@ -162,13 +169,15 @@ def answer_line(question, answers) -> str:
     """Say in one line what was asked and answered, cut where it is long."""
     asked = visible(" ".join(question["question"].split()))
     answer = visible(", ".join(answers.get(question["question"], [])))
-    return f"the model asked: {cut_middle(asked, LINE)} -> {cut_middle(answer, LINE) or 'left open'}"
+    by_model = is_of_a_model(question)
+    who, nothing = ("the model asked", "left open") if by_model else ("you were asked", "no answer")
+    return f"{who}: {cut_middle(asked, LINE)} -> {cut_middle(answer, LINE) or nothing}"
 
 
 def answer_in_full(question, answers) -> str:
     """Write a question with its options, those that were chosen marked, and what was answered in the person's own words."""
     answer = answers.get(question["question"], [])
     lines = [f"{visible(question['header'])}:", *visible_lines(question["question"])]
-    lines += [f"  [{'x' if option['label'] in answer else ' '}] {option_text(option)}" for option in question["options"]]
+    lines += [f"  [{'x' if option['label'] in answer else ' '}] {option_line(option)}" for option in question["options"]]
     own = [visible(text) for text in answer if text not in labels_of(question)]
     return "\n".join([*lines, *[f"In your own words: {text}" for text in own], *([] if answer else ["Left open."])])

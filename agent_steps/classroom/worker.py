@@ -57,6 +57,14 @@ class WatchedModel:
             raise AttributeError(name)
         return getattr(self.model, name)
 
+    def __setattr__(self, name, value):
+        place = self.__dict__ if name in ("model", "worker") else self.model.__dict__
+        place[name] = value
+
+    def __copy__(self):
+        """A copy of the model that is watched too: within_budget (lesson 18) makes one, and sets limits on it."""
+        return WatchedModel(copy.copy(self.model), self.worker)
+
     def __repr__(self):
         return repr(self.model)
 

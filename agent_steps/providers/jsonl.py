@@ -5,6 +5,8 @@ or {"at": 2} where it was cut to that length. "more": the next line belongs to t
 """
 import json
 import os
+import secrets
+import shutil
 import warnings
 from pathlib import Path
 
@@ -75,11 +77,17 @@ def changes(old: list, new: list) -> bytes:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Begin a file so that it is never there in part."""
-    beside = path.with_name(f"{path.name}.new")
-    with open(beside, "wb") as file:
-        _to_disk(file, data)
-    os.replace(beside, path)
+    """Write a file so that it is never there in part: beside its place first. Links are followed. Raises OSError."""
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(f".{secrets.token_hex(8)}.new")   # of this writer alone
+    try:
+        with open(beside, "wb") as file:
+            _to_disk(file, data)
+        if place.exists():
+            shutil.copymode(place, beside)
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)   # after a success it has its new name, and nothing is missing
 
 
 def write_on(path: Path, data: bytes) -> None:

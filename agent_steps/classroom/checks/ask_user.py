@@ -65,6 +65,7 @@ def exercise_2(from_rules):
         ([_question("How long?", "Length", "short", "long")], {}, "There is no rule for that header: the question stays open."),
         ([COLUMNS], {COLUMNS["question"]: ["wind"]}, "Take the first only, also where several may be chosen."),
         ([UNIT, FILE], {FILE["question"]: ["tides.csv"]}, "Of two questions, one has an answer."),
+        ([FILE, COLUMNS], {FILE["question"]: ["tides.csv"], COLUMNS["question"]: ["wind"]}, "Of two questions, both have an answer."),
     ]:
         before = copy.deepcopy(rules)
         callback = from_rules(rules)
@@ -81,8 +82,9 @@ def _compare(asked, came, right, why):
     for key, answer in came.items():
         want(key not in headers, f"{what}, it answers {key!r}. Answers go by the text of a question, not by its header.")
         want(key in texts, f"{what}, it answers {key!r}, and that is the text of no question.")
-        want(answer is None or isinstance(answer, (str, list, tuple)), f"{what}, it answers {answer!r}. An answer is a list of texts.")
-    answers = {key: [answer] if isinstance(answer, str) else list(answer) for key, answer in came.items() if answer}   # an empty one is left open, too
+        want(answer is not None and answer != "", f"{what}, it answers {answer!r}, which is no answer. An open question is left out.")
+        want(isinstance(answer, (str, list, tuple)), f"{what}, it answers {answer!r}. An answer is a list of texts.")
+    answers = {key: [answer] if isinstance(answer, str) else list(answer) for key, answer in came.items() if answer}   # [] leaves it open, too
     want(answers == right, f"{what}, the answers are {answers}, not {right}. {why}")
 
 
