@@ -26,7 +26,14 @@ def test_a_lesson_works_in_a_fresh_folder_with_a_copy_of_the_data(tmp_path):
     start_lesson("a_lesson")
     assert Path.cwd().parent == tmp_path.resolve() and Path.cwd().name.startswith("a_lesson_")
     assert os.listdir() == ["data"]
+    assert data_files("data") == sorted(starting.FILES)
+
+
+@pytest.mark.parametrize("slug", sorted(starting.WITH_LIBRARY))
+def test_the_lessons_that_read_the_library_get_a_copy_of_it(slug):
+    start_lesson(slug)
     assert data_files("data") == data_files(starting.DATA)
+    assert {name for name in data_files("data") if name.startswith("library/")} == set(starting.PAGES)
 
 
 def test_every_start_makes_a_new_folder():
@@ -51,14 +58,21 @@ def test_what_is_printed_names_no_folder(tmp_path, capsys):
     assert tmp_path.name not in printed and "a_lesson" not in printed
 
 
-@pytest.mark.parametrize("name", starting.FILES)
+@pytest.mark.parametrize("name", starting.FILES + starting.PAGES[:2])
 def test_a_missing_data_file_is_said_with_a_way_to_get_it_back(name, tmp_path, monkeypatch):
     data = tmp_path / "elsewhere"
     shutil.copytree(starting.DATA, data)
     (data / name).unlink()
     monkeypatch.setattr(starting, "DATA", data)
     with pytest.raises(CourseError, match=f"lacks {name}.*git checkout"):
-        start_lesson("a_lesson")
+        start_lesson("gather_sources")
+
+
+def test_a_lesson_without_the_library_starts_when_the_library_is_missing(tmp_path, monkeypatch):
+    shutil.copytree(starting.DATA, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("library"))
+    monkeypatch.setattr(starting, "DATA", tmp_path / "elsewhere")
+    start_lesson("a_lesson")
+    assert data_files("data") == sorted(starting.FILES)
 
 
 def test_no_data_folder_at_all_is_said_too(tmp_path, monkeypatch):
@@ -78,7 +92,7 @@ def test_a_place_that_can_not_be_written_to_is_said_with_a_way_out(tmp_path, mon
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), shutil.Error([("a", "b", "No space left on device")])])
 def test_a_full_disk_is_said_in_words(error, monkeypatch):
-    def fails(*paths):
+    def fails(*paths, ignore):
         raise error
 
     monkeypatch.setattr(shutil, "copytree", fails)
@@ -87,7 +101,7 @@ def test_a_full_disk_is_said_in_words(error, monkeypatch):
 
 
 def test_the_list_of_files_is_what_lies_in_the_folder():
-    assert sorted(starting.FILES) == data_files(starting.DATA)
+    assert sorted(starting.FILES + starting.PAGES) == data_files(starting.DATA)
 
 
 @pytest.mark.parametrize("modules, installs", [((), []), (("google.colab",), ["installed"])])

@@ -1,0 +1,1 @@
+"""Where a research agent finds pages: the course's own library, or the web."""
