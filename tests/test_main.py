@@ -127,8 +127,10 @@ def wait_for(words, keyboard, seconds=30):
 
 
 @POSIX
-@pytest.mark.parametrize("by", ["the signal", "the key"])
-def test_ctrl_c_at_the_question_is_a_sentence_and_status_130(folder, by):
+@pytest.mark.parametrize("by, options, question, end", [
+    ("the signal", [], b"Run this tool?", b"in part."), ("the key", [], b"Run this tool?", b"in part."),
+    ("the key", ["How are tides predicted?", "--research", "--pages", "data/library"], b"or a word:", b"All is saved: start it again to go on.")])
+def test_ctrl_c_at_the_question_is_a_sentence_and_status_130(folder, by, options, question, end):
     import fcntl
     import termios
 
@@ -137,15 +139,15 @@ def test_ctrl_c_at_the_question_is_a_sentence_and_status_130(folder, by):
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     keyboard, screen = os.openpty()
-    child = subprocess.Popen(COMMAND, cwd=folder, stdin=screen, stdout=screen, stderr=screen, env=environment(), preexec_fn=own_terminal)
+    child = subprocess.Popen([*COMMAND, *options], cwd=folder, stdin=screen, stdout=screen, stderr=screen, env=environment(), preexec_fn=own_terminal)
     os.close(screen)
-    wait_for(b"Run this tool?", keyboard)
+    wait_for(question, keyboard)
     time.sleep(0.3)   # the question stands there a moment before Python begins to read
     if by == "the signal":
         child.send_signal(signal.SIGINT)
     else:
         os.write(keyboard, b"\x03")
-    shown = wait_for(b"in part.", keyboard)
+    shown = wait_for(end, keyboard)
     assert child.wait(60) == 130
     os.close(keyboard)
     assert b"Interrupted." in shown and b"Traceback" not in shown
@@ -224,3 +226,29 @@ def test_a_link_out_of_the_folder_is_not_followed(folder):
     (folder / "link.csv").symlink_to(secret)
     done = start(folder, "Read link.csv and say what is in it.", typed="y\n" * 5)
     assert "leads out of the working folder" in done.stdout and "1,2" not in done.stdout
+
+
+TOPIC = ["How are tides predicted?", "--research", "--pages", "data/library"]
+
+
+def test_the_research_agent_asks_at_each_step_and_writes_the_report(folder):
+    done = start(folder, *TOPIC, typed="approve\nall\nnone\nyes\napprove\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Is this the plan?" in done.stdout and "in report.md and report.html" in done.stdout
+    assert "[[1]](#fact-1)" in (folder / "report.md").read_text(encoding="utf-8") and (folder / "report.html").is_file()
+
+
+def test_the_research_agent_goes_on_where_its_input_ended(folder):
+    stopped = start(folder, *TOPIC, typed="approve\nall\n")
+    assert stopped.returncode == 1 and "Nobody is here to answer" in stopped.stderr and not (folder / "report.md").exists()
+    done = start(folder, *TOPIC, typed="none\nyes\napprove\n")
+    assert done.returncode == 0 and "Is this the plan?" not in done.stdout and (folder / "report.md").is_file()
+    other = start(folder, "Something else", *TOPIC[1:])
+    assert other.returncode == 2 and "agent_state.json holds other research" in other.stderr
+
+
+@pytest.mark.parametrize("options, problem", [
+    (TOPIC[1:], "--research needs a topic"), ([*TOPIC[:3], "nowhere"], "there is no folder nowhere")])
+def test_research_without_a_topic_or_its_pages_is_refused_before_anything_is_begun(folder, options, problem):
+    done = start(folder, *options)
+    assert done.returncode == 2 and problem in done.stderr and not (folder / "agent_state.json").exists()

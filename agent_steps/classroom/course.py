@@ -23,4 +23,7 @@ LESSONS = (
     "interrupt_and_resume",
     "ask_user",
     "mcp_tools",
+    "research_state",
+    "gather_sources",
+    "write_the_report",
 )

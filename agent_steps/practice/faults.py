@@ -15,6 +15,7 @@ import dataclasses
 import json
 import math
 import random
+import re
 
 from agent_steps.practice.replies import finish, line, think_aloud
 from agent_steps.practice.request import Call, Refused, Reply, Request
@@ -170,7 +171,43 @@ def _claims_done(reply: Reply, request: Request) -> Reply:
     return finish(situation, claim) if can_call else Reply(claim)
 
 
+def _chatty(reply: Reply, request: Request) -> Reply:
+    """The text that was asked for, with talk around it, and brackets in the talk."""
+    if reply.calls:
+        return reply
+    return dataclasses.replace(reply, text=f"Of course [1]. Here is what you asked for, in the form {{as agreed}}:\n\n{reply.text}\n\nI hope {{this}} helps.")
+
+
+def _invented_fact(reply: Reply, request: Request) -> Reply:
+    """Of facts in JSON, the last with a number, with another number, in its quotation too: the address is right, the words are not there."""
+    try:
+        found = json.loads(reply.text)
+        changed = next((fact for fact in reversed(found["facts"]) if re.search(r"\d", fact["quote"])), found["facts"][-1])
+    except (ValueError, LookupError, TypeError):
+        return reply
+    for name in ("fact", "quote"):
+        changed[name] = _other_numbers(changed[name])
+    return dataclasses.replace(reply, text=json.dumps(found, ensure_ascii=False, indent=2))
+
+
+def _other_numbers(text: str) -> str:
+    """A sentence with each digit one higher; with a number at its end where it has none."""
+    changed = re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), text)
+    return changed if changed != text else f"{text.rstrip('.')}, by 40 percent."
+
+
+def _invented_citation(reply: Reply, request: Request) -> Reply:
+    """A sentence more at the end of a text with citations, which cites a fact that there is not."""
+    numbers = [int(number) for number in re.findall(r"\[(\d+)\]", reply.text)]
+    if reply.calls or not numbers or reply.text.lstrip().startswith("{"):
+        return reply
+    return dataclasses.replace(reply, text=f"{reply.text} Most experts agree on this [{max(numbers) + 7}].")
+
+
 MODEL_FAULTS = {
+    "chatty": _chatty,
+    "invented_fact": _invented_fact,
+    "invented_citation": _invented_citation,
     "silence": _silence,
     "malformed_call": _malformed_call,
     "truncated_call": _truncated_call,

@@ -4,6 +4,7 @@ import re
 from agent_steps.practice.plans import PLANS
 from agent_steps.practice.replies import say
 from agent_steps.practice.request import Reply, Request
+from agent_steps.practice.research_plan import research
 from agent_steps.practice.situation import Situation, lines, mentions, read_situation
 
 
@@ -12,7 +13,7 @@ def decide(request: Request) -> Reply:
     situation = read_situation(request)
     if situation.native and not request.may_call:
         return _without_tools(situation)
-    reply = _answer(situation) or _plan(situation) or say("unknown")
+    reply = research(situation) or _answer(situation) or _plan(situation) or say("unknown")
     if situation.habit("capitals") and not reply.calls and "<tool_call>" not in reply.text:
         reply = Reply(reply.text.upper(), stop_reason=reply.stop_reason)
     return reply

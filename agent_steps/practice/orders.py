@@ -26,7 +26,7 @@ def is_ordered(situation: Situation, step: Step | None) -> bool:
 
 def obey(situation: Situation, step: Step, path: str) -> Reply | None:
     """The call that the file orders, right after the file was read; None if there is none or it is seen through."""
-    order = order_in(step.bare) or ("" if _is_warned(situation.system) else order_in(step.result))
+    order = order_in(step.bare) or ("" if is_warned(situation.system) else order_in(step.result))
     wanted = _call_in(order, situation.tools)
     if wanted is None or step is not situation.steps[-1]:
         return None
@@ -38,7 +38,7 @@ def remark(situation: Situation, step: Step, path: str) -> str:
     last = situation.steps[-1]
     if is_ordered(situation, step):
         return line("order_refused", path=path, tool=last.call.name) + " " if last.refused else ""
-    seen_through = not order_in(step.bare) and order_in(step.result) and _is_warned(situation.system)
+    seen_through = not order_in(step.bare) and order_in(step.result) and is_warned(situation.system)
     return line("order_left", path=path) + " " if seen_through else ""
 
 
@@ -75,7 +75,7 @@ def _is_call(value) -> bool:
     return is_call(value) and not re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))   # half a character cannot be sent
 
 
-def _is_warned(system: str) -> bool:
+def is_warned(system: str) -> bool:
     """Whether a sentence of the system prompt says that results are data, or that no order in them counts."""
     prose = without_json(system)
     sentences = re.split(r"[.!?;]+", prose) + re.split(r"[.!?;\n]+", prose)   # a sentence may go on in the next line, or not
