@@ -201,7 +201,7 @@ def best_answer(loop):
     warnings.warn(f"The model called tools in all {rounds} rounds. Now it must answer.", stacklevel=3)
     loop.result.messages.append({"role": "user", "content": LAST_WORD})
     try:
-        message, calls = next_reply(loop, **loop.no_calls)
+        message, calls = next_reply(loop, **(loop.no_calls if loop.tools else {}))
     except BaseException:   # the question was for this reply only
         loop.result.messages.pop()
         raise

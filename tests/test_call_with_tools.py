@@ -785,3 +785,12 @@ def test_a_service_that_never_answers_ends_the_run_in_time_and_the_work_can_be_g
         assert failed.value.result.stop_reason == "error" and len(server.requests) == 2   # the client tried once more
         server.always = None
         assert call_with_tools(model, messages, listing).text == ANSWER
+
+
+@pytest.mark.parametrize("wire", FORMATS)
+def test_without_tools_none_are_sent_and_a_call_all_the_same_is_answered(wire):
+    model = scripted(wire, *[reply((each, "list_files", "{}")) for each in "ab"], reply(text="Then not."))
+    with pytest.warns(UserWarning, match="must answer"):
+        result = call_with_tools(model, "Hello", None, max_rounds=2)
+    assert result.text == "Then not." and "there is no tool 'list_files'" in result.rows[0]["result"]
+    assert not [request for request in model.requests if request.keys() & {"tools", "tool_choice"}]
