@@ -12,7 +12,7 @@ from agent_steps.classroom.pages.library import Library
 from agent_steps.gather_sources import FACTS_PROMPT, PLAN_PROMPT, RULES, framed
 from agent_steps.native_tools import tool
 from agent_steps.practice.faults import known_faults
-from agent_steps.practice.research_plan import research
+from agent_steps.practice.research_plan import Sentence, _in_order, research
 from agent_steps.practice.situation import Situation
 from agent_steps.providers import ModelError, connect
 from agent_steps.write_the_report import CHANGE_PROMPT, DRAFT_PROMPT, OUTLINE_PROMPT, SUMMARY_PROMPT
@@ -386,3 +386,10 @@ def test_odd_tasks_are_no_reason_to_break_down(wire):
             assert ask(task, wire)
         except ModelError as error:
             pytest.fail(f"{task[:60]!r}: {error}")
+
+
+def test_facts_stand_by_their_years_or_page_by_page_as_they_stand_there():
+    told = [Sentence(text, url) for url in "ab" for text in (f"First of {url}.", f"Second of {url}.")]
+    assert _in_order([told[3], told[1], told[2]], told) == [told[2], told[3], told[1]]
+    dated = [Sentence(f"It was built in {year}.", "a") for year in (1873, 1683, 1960)]
+    assert [each.text[-5:-1] for each in _in_order(dated, dated)] == ["1683", "1873", "1960"]

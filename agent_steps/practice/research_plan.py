@@ -56,7 +56,7 @@ def facts(situation: Situation, task: str) -> Reply:
     sentences = [each for url, text in pages for each in _sentences(url, text)]
     chosen = []
     for question in LISTED.findall(task.partition("<page ")[0]):
-        chosen += _by_year(_best([each for each in sentences if each not in chosen], _sought(question))[:A_QUESTION])
+        chosen += _in_order(_best([each for each in sentences if each not in chosen], _sought(question))[:A_QUESTION], sentences)
     found = [{"fact": each.text, "source_url": each.url, "quote": each.text} for each in chosen[:MOST_FACTS]]
     ordering = [url for url, text in pages if order_in(text)] if is_warned(situation.system) else []
     orders = [line("page_gives_orders", url=url) for url in ordering]
@@ -201,10 +201,13 @@ def _best(sentences: list[Sentence], wanted: set[str]) -> list[Sentence]:
     return [each for place, each in enumerate(ranked) if sum(one.url == each.url for one in ranked[:place]) < A_PAGE]
 
 
-def _by_year(sentences: list[Sentence]) -> list[Sentence]:
-    """Sentences in the order of their years, if each has one."""
-    years = [re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", each.text) for each in sentences]
-    return [each for _, each in sorted(zip([year[0] for year in years], sentences, strict=True))] if all(years) else sentences
+def _in_order(chosen: list[Sentence], sentences: list[Sentence]) -> list[Sentence]:
+    """Sentences by their years, if each has one; else page by page, in the order in which they stand there."""
+    years = [re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", each.text) for each in chosen]
+    if all(years):
+        return [each for _, each in sorted(zip([year[0] for year in years], chosen, strict=True))]
+    pages = [each.url for each in chosen]
+    return sorted(chosen, key=lambda each: (pages.index(each.url), sentences.index(each)))
 
 
 def _facts(task: str) -> dict[int, tuple[str, str, str]]:
