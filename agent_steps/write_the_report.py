@@ -72,8 +72,9 @@ class Phase:
 
 def fact_lines(state):
     """Write the facts with their numbers and the words that they rest on."""
-    return "\n".join(f"[{number}] {each['fact']} (\"{' '.join(each['quote'].split())}\", {each['source_url']})"
-                     for number, each in enumerate(state.extracted_facts, 1))
+    return "\n".join(
+        f"[{number}] {each['fact']} (\"{' '.join(each['quote'].split())}\", {each['source_url']})"
+        for number, each in enumerate(state.extracted_facts, 1))
 
 
 def outline_lines(state):
