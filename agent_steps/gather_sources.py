@@ -23,6 +23,7 @@ EDGE = r"(?!\B\w|(?<=\d[.,])\d|(?<=\d)[.,]\d)"   # a place that is not inside a 
 MOST_FACTS = 15        # that are kept
 MOST_MESSAGES = 30     # of the short-term memory
 REPLY_LIMIT = 50_000   # characters at the end of a reply that are read
+MOST_TRIES = 200       # the last places in it at which an object may begin
 FALLBACK_NOTE = "The model's plan could not be read, twice. This is a fallback plan."   # for the person
 # what each phase's model is told first
 RULES = """\
@@ -73,7 +74,7 @@ class ReplyError(ValueError):
 def read_reply(text, shape):
     """Return the last JSON object of this shape, a pydantic model. Raises ReplyError."""
     text, decoder, found, problem = text[-REPLY_LIMIT:], json.JSONDecoder(), None, None
-    for place in re.finditer("{", text):
+    for place in [*re.finditer("{", text)][-MOST_TRIES:]:
         try:
             found = shape.model_validate(decoder.raw_decode(text, place.start())[0])
         except ValidationError as error:

@@ -1,6 +1,5 @@
 """Lesson 24: replies are read by their shape, pages are data, and a fact counts if its words stand in a page that was read."""
 import json
-import time
 
 import pytest
 from books import ROOT
@@ -109,11 +108,18 @@ def test_what_holds_no_such_object_is_a_reply_error(text):
 @pytest.mark.parametrize("text", [
     "{" * 1_000_000, '{"a":' * 100_000, '{"a":' * 190 + "[" + "1.5e3," * 170_000, '{"a":' * 450 + "[" + "{}," * 10_000, '{"a":' * 20_000 + "1" + "}" * 20_000, '{"a":' + "[" * 500_000, '{"' * 200_000, '{"a": "' + "x" * 1_000_000,
     '{"a": "' + "\\\\" * 100_000 + '"}', "{}" * 100_000, '{"research_questions": [' + '"a", ' * 100_000], ids=lambda text: text[:6])
-def test_a_reply_made_to_keep_us_busy_does_not(text):
-    before = time.process_time()
+def test_a_reply_made_to_keep_us_busy_is_read_in_few_tries_of_bounded_length(text, monkeypatch):
+    lengths = []
+
+    class Counting(json.JSONDecoder):
+        def raw_decode(self, text, idx=0):
+            lengths.append(len(text))
+            return super().raw_decode(text, idx)
+
+    monkeypatch.setattr(json, "JSONDecoder", Counting)
     with pytest.raises(ReplyError):
         read_reply(text, Plan)
-    assert time.process_time() - before < 2
+    assert len(lengths) <= 200 and max(lengths, default=0) <= 50_000
 
 
 def test_long_texts_are_read_whole():

@@ -13,7 +13,7 @@ from agent_steps.classroom.course import LESSONS
 from agent_steps.providers.catalogue import PROVIDERS
 
 SUPPORTING = {"providers", "practice", "classroom", "wall"}
-LONGER = {"full_tools": 320, "make_it_safer": 200, "call_with_tools": 253, "research_state": 325, "gather_sources": 330, "write_the_report": 480}
+LONGER = {"full_tools": 320, "make_it_safer": 200, "call_with_tools": 253, "research_state": 325, "gather_sources": 335, "write_the_report": 480}
 SOURCES = sorted(MODULES.rglob("*.py"))
 
 

@@ -240,7 +240,7 @@ def nested(depth):
     (lambda state: state.messages.append({"role": "user", "content": {1, 2}}), "set is not JSON serializable"),
     (lambda state: state.messages.append({"content": float("nan")}), "Out of range float values"),
     (lambda state: state.messages.append({"content": state.messages}), "ircular reference"),
-    (lambda state: state.feedback_history.append({("a", "b"): 1}), "keys must be"), (lambda state: state.messages.append(nested(5000)), "recursion"),
+    (lambda state: state.feedback_history.append({("a", "b"): 1}), "keys must be"), (lambda state: state.messages.append(nested(100_000)), "recursion"),
 ])
 def test_what_was_changed_in_place_is_caught_at_the_save_and_the_file_stays(state, here, spoil, problem):
     state.save()
