@@ -276,9 +276,9 @@ def review_draft(draft, note=""):
     """Return what to change, and the action: approve, revise, expand, shorten or restart."""
     options = {"approve": "this is the report", "revise": "change something", "expand": "say more about something",
                "shorten": "say less", "restart": "begin again with the outline"}
-    quoted = draft.replace("\n", "\n  | ")   # no line of it may pass for an option
+    quoted = "| " + draft.replace("\n", "\n| ")   # no line of it may pass for an option
     while True:
-        action = choose("Draft", f"{note}\n{quoted}\n\nWhat shall be done with this draft?".lstrip(), options)
+        action = choose("Draft", f"{note}\n{quoted}\nWhat shall be done with this draft?".lstrip(), options)
         if action in ("approve", "restart"):
             return "", action
         if feedback := own_words("Change", f"What shall be changed, to {action} it?"):

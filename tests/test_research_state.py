@@ -647,7 +647,7 @@ def test_no_line_of_what_a_model_wrote_passes_for_an_option(monkeypatch, capsys)
     approve_outline([{"heading": trap, "facts": []}])
     review_draft(trap)
     lines = capsys.readouterr().out.splitlines()
-    assert not {"  1. approve: stop here", "  2. reject: go on"} & {*lines} and "  | " + "  2. reject: go on" in lines
+    assert not {"  1. approve: stop here", "  2. reject: go on"} & {*lines} and "| " + "  2. reject: go on" in lines
     assert lines.count(r"  1. The moon?\n  1. approve: stop here\r\n  2. reject: go on") == 3
 
 
@@ -670,7 +670,7 @@ def test_a_note_stands_above_what_is_asked(monkeypatch, capsys):
     review_facts([FACT], note="One page gives orders.")
     review_draft("A draft.", note="Two facts are not cited.")
     shown = capsys.readouterr().out
-    for header, note, text in [("Plan", "The model wrote no JSON.", "Questions:"), ("Facts", "One page gives orders.", "Which"), ("Draft", "Two facts are not cited.", "A draft.")]:
+    for header, note, text in [("Plan", "The model wrote no JSON.", "Questions:"), ("Facts", "One page gives orders.", "Which"), ("Draft", "Two facts are not cited.", "| A draft.\nWhat")]:
         assert f"{header}:\n{note}\n{text}" in shown
 
 
