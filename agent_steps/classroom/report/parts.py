@@ -21,7 +21,7 @@ BY_A_PERSON = {   # an action, and how it is told
     "approved": "approved", "approve": "approved", "rejected": "rejected", "selected": "selected", "reviewed": "reviewed",
     "revise": "a change wished for", "expand": "more wished for", "shorten": "less wished for", "restart": "begun again"}
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"                          # 1.5 is no fact, and it is marked as such
-CITATION = rf"!?\[{NUMBER}(?:, ?{NUMBER})*\]"            # [3] or [3, 5]; with "!" it is no image
+ANY_CITATION = rf"!?\[{NUMBER}(?:, ?{NUMBER})*\]"            # [3] or [3, 5]; with "!" it is no image
 NO_SUCH_FACT = "(no such fact)"
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|[/\\]{2}|[\\#]", re.I)     # another scheme, computer, place in here
 LONGEST = 300                                            # characters of one entry in the trail of decisions
@@ -75,7 +75,7 @@ def reader(renderer) -> mistune.Markdown:
     block.specification["block_html"] = "(?!)"      # matches nothing: behind a list mistune looks for it all the same
     inline = mistune.InlineParser()
     inline.rules.remove("inline_html")
-    inline.register("citation", CITATION, read_citation, before="link")
+    inline.register("citation", ANY_CITATION, read_citation, before="link")
     return mistune.Markdown(renderer, block, inline, [table, table_in_list])
 
 
